@@ -1,0 +1,14 @@
+import { defineProject } from 'vitest/config'
+
+// `--mode long` runs the long tests, and only them.
+export default defineProject(({ mode }) => ({
+  ssr: { resolve: { conditions: ['@holdfast/source', 'node', 'import', 'module', 'default'] } },
+  test: {
+    name: 'e2e',
+    environment: 'node',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
+    exclude: mode === 'long' ? [] : ['test/**/*.long.test.ts'],
+  },
+}))

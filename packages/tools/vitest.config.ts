@@ -1,0 +1,12 @@
+import { defineProject } from 'vitest/config'
+
+// `--mode long` runs the long tests, and only them.
+export default defineProject(({ mode }) => ({
+  ssr: { resolve: { conditions: ['@holdfast/source', 'node', 'import', 'module', 'default'] } },
+  test: {
+    name: 'tools',
+    environment: 'node',
+    include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
+    exclude: mode === 'long' ? [] : ['test/**/*.long.test.ts'],
+  },
+}))
