@@ -1,0 +1,55 @@
+import { Check } from 'typebox/value'
+import { ErrorCode } from './error-codes.ts'
+import { HoldfastError } from './error.ts'
+import { Limits } from './limits.ts'
+import { RunRecord, runRecordVersion } from './run.ts'
+
+const encoder = new TextEncoder()
+
+/** Encodes a run's row for a store. @throws `limit_exceeded` above 64 KiB */
+export function encodeRunRecord(record: RunRecord): string {
+  const text = JSON.stringify(record)
+  if (text.length * 3 > Limits.runRecordBytes) {
+    const size = encoder.encode(text).length
+    if (size > Limits.runRecordBytes) {
+      throw new HoldfastError(ErrorCode.limitExceeded, {
+        message: `The record of run ${record.id} has ${size} bytes; ${Limits.runRecordBytes} are allowed.`,
+        details: { limit: 'runRecordBytes', run_id: record.id },
+      })
+    }
+  }
+  return text
+}
+
+/**
+ * Decodes a run's row strictly: unknown fields and wrong types are refused.
+ *
+ * @throws `record_from_newer_version`, `record_corrupt`
+ */
+export function decodeRunRecord(text: string): RunRecord {
+  const value: unknown = parse(text)
+  const version =
+    typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined
+  if (typeof version === 'number' && version > runRecordVersion) {
+    throw new HoldfastError(ErrorCode.recordFromNewerVersion, {
+      message: `A run's record has version ${version}; this release reads up to ${runRecordVersion}.`,
+    })
+  }
+  if (Check(RunRecord, value)) return value
+  throw corrupt()
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw corrupt(cause)
+  }
+}
+
+function corrupt(cause?: unknown): HoldfastError {
+  return new HoldfastError(ErrorCode.recordCorrupt, {
+    message: "A run's stored record cannot be read.",
+    cause,
+  })
+}
