@@ -1,0 +1,58 @@
+import { ErrorCode, HoldfastError, type JsonObject, type JsonValue } from '@holdfast/core'
+import { utf8Bytes } from './bytes.ts'
+import { canonicalText } from './canonical-json.ts'
+import { checkJsonValue } from './check-json.ts'
+import { documentLimits, jsonTooLarge, type JsonLimits } from './json-limits.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+/** An input or a resume payload. */
+export interface JsonDocument {
+  readonly value: JsonObject
+  /** The canonical bytes of the value: what is digested and stored. */
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Reads an input or resume payload: one JSON object within limits.
+ *
+ * `maxBytes` bounds the given bytes, white space included, and the canonical ones as well.
+ * Checks no schema.
+ *
+ * @throws the codes of `parseStrictJson`
+ * @throws `input_invalid` JSON, but not an object
+ */
+export function parseDocument(
+  source: string | Uint8Array,
+  limits: Partial<JsonLimits> = {},
+): JsonDocument {
+  return documentWithin(parseStrictJson(source, limits), limits)
+}
+
+/**
+ * The same document from a value that a program made.
+ *
+ * @throws the codes of `checkJsonValue`
+ * @throws `input_invalid` not an object
+ */
+export function documentFromValue(
+  value: unknown,
+  limits: Partial<JsonLimits> = {},
+): JsonDocument {
+  const { maxDepth, maxProperties } = { ...documentLimits, ...limits }
+  return documentWithin(checkJsonValue(value, { maxDepth, maxProperties }), limits)
+}
+
+function documentWithin(value: JsonValue, limits: Partial<JsonLimits>): JsonDocument {
+  if (!isJsonObject(value)) {
+    throw new HoldfastError(ErrorCode.inputInvalid, { message: 'document must be a JSON object' })
+  }
+  const bytes = utf8Bytes(canonicalText(value))
+  const { maxBytes } = { ...documentLimits, ...limits }
+  if (bytes.byteLength > maxBytes) throw jsonTooLarge(maxBytes)
+  return { value, bytes }
+}
+
+/** Whether a JSON value is an object, and neither an array nor null. */
+export function isJsonObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
