@@ -56,6 +56,8 @@ export interface InterruptRequest {
   readonly schema?: object
   /** Default `person`: a model's answer is refused. */
   readonly answer?: AnswerBy
+  /** Chunks for the output stream, stored in the commit that opens the interrupt. Must be pure. */
+  readonly output?: (interruptId: string) => readonly JsonValue[]
 }
 
 /** A message that was sent to the run. */
