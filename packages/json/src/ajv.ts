@@ -21,8 +21,14 @@ export interface AjvVariant {
  *
  * @throws Error what the schema is refused for
  */
-export function compileWithAjv(schema: JsonObject | boolean, variant: AjvVariant): ValidateFunction {
-  return instanceFor(variant).compile(schema)
+export function compileWithAjv(
+  schema: JsonObject | boolean,
+  variant: AjvVariant,
+): ValidateFunction {
+  // An identifier is known to the whole instance; elsewhere it could be taken, or found.
+  const named = JSON.stringify(schema).includes('"$id"')
+  const ajv = named ? createAjv(variant) : instanceFor(variant)
+  return ajv.compile(schema)
 }
 
 /** Why a schema is not one of draft 2020-12, and where; absent: it is one. */
@@ -64,9 +70,10 @@ function createAjv({ useDefaults, allErrors }: AjvVariant): Ajv2020 {
     strictTuples: false,
     strictRequired: false,
     ownProperties: true,
-    addUsedSchema: false,
     logger: false,
   })
   addFormats.default(ajv)
+  // References by anchor work; only the strict mode does not know the word.
+  ajv.addVocabulary(['$anchor'])
   return ajv
 }

@@ -81,7 +81,8 @@ function copyOfContainer(container: object, parent: Place | undefined, walk: Wal
 
 function copyOfArray(array: readonly unknown[], place: Place, walk: Walk): JsonValue {
   // The prototype of arrays is itself an array, in every realm; that of a subclass is not.
-  if (!Array.isArray(Object.getPrototypeOf(array))) throw unsupported('a class instance', place.parent)
+  if (!Array.isArray(Object.getPrototypeOf(array)))
+    throw unsupported('a class instance', place.parent)
   const copy: JsonValue[] = []
   for (let index = 0; index < array.length; index += 1) {
     place.key = index

@@ -39,6 +39,10 @@ export interface Validator<Value> {
   validate(value: unknown): Validation<Value>
 }
 
+/** The type of what fits a schema: that of a TypeBox schema, else any JSON value. */
+export type ValueOf<Schema extends TSchema> =
+  unknown extends Static<Schema> ? JsonValue : Static<Schema>
+
 /** How a schema is compiled. */
 export interface CompileOptions {
   /** Fill members that are absent from `default`. Absent: they stay absent. */
@@ -59,17 +63,17 @@ export interface CompileOptions {
 export function compileSchema<const Schema extends TSchema>(
   schema: Schema,
   options: CompileOptions = {},
-): Validator<Static<Schema>> {
+): Validator<ValueOf<Schema>> {
   const { applyDefaults = false } = options
   const copy = checkedSchema(schema)
   const key = `${applyDefaults ? '+' : '-'}${canonicalText(copy)}`
   const known = compiled.get(key)
-  if (known !== undefined) return known as Validator<Static<Schema>>
+  if (known !== undefined) return known as Validator<ValueOf<Schema>>
   const validator = createValidator(copy, applyDefaults)
   const [oldest] = compiled.keys()
   if (compiled.size >= schemasKept && oldest !== undefined) compiled.delete(oldest)
   compiled.set(key, validator)
-  return validator as Validator<Static<Schema>>
+  return validator as Validator<ValueOf<Schema>>
 }
 
 const compiled = new Map<string, Validator<JsonValue>>()
@@ -90,10 +94,7 @@ function checkedCopy(schema: unknown): JsonValue {
   }
 }
 
-function createValidator(
-  schema: JsonObject | boolean,
-  useDefaults: boolean,
-): Validator<JsonValue> {
+function createValidator(schema: JsonObject | boolean, useDefaults: boolean): Validator<JsonValue> {
   const fits = compiledFunction(schema, { useDefaults, allErrors: false })
   let explain: ValidateFunction | undefined
   return {

@@ -2,7 +2,7 @@ import { ErrorCode, HoldfastError, type JsonObject, type JsonValue } from '@hold
 import { utf8Bytes } from './bytes.ts'
 import { canonicalText } from './canonical-json.ts'
 import { checkJsonValue } from './check-json.ts'
-import { documentLimits, jsonTooLarge, type JsonLimits } from './json-limits.ts'
+import { checkedLimits, documentLimits, jsonTooLarge, type JsonLimits } from './json-limits.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** An input or a resume payload. */
@@ -25,7 +25,8 @@ export function parseDocument(
   source: string | Uint8Array,
   limits: Partial<JsonLimits> = {},
 ): JsonDocument {
-  return documentWithin(parseStrictJson(source, limits), limits)
+  const bounds = { ...documentLimits, ...limits }
+  return documentOf(parseStrictJson(source, bounds), bounds.maxBytes)
 }
 
 /**
@@ -34,20 +35,16 @@ export function parseDocument(
  * @throws the codes of `checkJsonValue`
  * @throws `input_invalid` not an object
  */
-export function documentFromValue(
-  value: unknown,
-  limits: Partial<JsonLimits> = {},
-): JsonDocument {
-  const { maxDepth, maxProperties } = { ...documentLimits, ...limits }
-  return documentWithin(checkJsonValue(value, { maxDepth, maxProperties }), limits)
+export function documentFromValue(value: unknown, limits: Partial<JsonLimits> = {}): JsonDocument {
+  const { maxBytes, maxDepth, maxProperties } = checkedLimits({ ...documentLimits, ...limits })
+  return documentOf(checkJsonValue(value, { maxDepth, maxProperties }), maxBytes)
 }
 
-function documentWithin(value: JsonValue, limits: Partial<JsonLimits>): JsonDocument {
+function documentOf(value: JsonValue, maxBytes: number): JsonDocument {
   if (!isJsonObject(value)) {
     throw new HoldfastError(ErrorCode.inputInvalid, { message: 'document must be a JSON object' })
   }
   const bytes = utf8Bytes(canonicalText(value))
-  const { maxBytes } = { ...documentLimits, ...limits }
   if (bytes.byteLength > maxBytes) throw jsonTooLarge(maxBytes)
   return { value, bytes }
 }

@@ -15,6 +15,7 @@ export {
   type Validation,
   type ValidationIssue,
   type Validator,
+  type ValueOf,
 } from './compile.ts'
 
 export { utf8Length, truncateUtf8, toBase64Url, fromBase64Url } from './bytes.ts'

@@ -37,7 +37,7 @@ function isKept(literal: string, value: number): boolean {
 }
 
 function decimalOf(literal: string): Decimal {
-  const [mantissa = '', power = '0'] = literal.replace('-', '').toLowerCase().split('e')
+  const [mantissa = '', power = '0'] = literal.replace(/^-/, '').toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const all = whole + fraction
   let end = all.length

@@ -45,10 +45,7 @@ export class JsonReader {
   readonly #maxProperties: number
   #properties = 0
 
-  constructor(
-    text: string,
-    bounds: { readonly maxDepth: number; readonly maxProperties: number },
-  ) {
+  constructor(text: string, bounds: { readonly maxDepth: number; readonly maxProperties: number }) {
     this.#text = text
     this.#maxDepth = bounds.maxDepth
     this.#maxProperties = bounds.maxProperties

@@ -1,11 +1,6 @@
 import { ErrorCode, HoldfastError, isHoldfastError, type JsonValue } from '@holdfast/core'
 import { exceedsUtf8, loneSurrogateIndex, utf8Length } from './bytes.ts'
-import {
-  checkedLimits,
-  documentLimits,
-  jsonTooLarge,
-  type JsonLimits,
-} from './json-limits.ts'
+import { checkedLimits, documentLimits, jsonTooLarge, type JsonLimits } from './json-limits.ts'
 import { JsonReader } from './json-reader.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
