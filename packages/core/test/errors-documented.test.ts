@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { ErrorCode } from '../src/index.ts'
+
+const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
+const documented = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code)
+
+describe('docs/errors.md', () => {
+  test('has one line for each code, and none for others', () => {
+    expect(documented.toSorted()).toEqual(Object.values(ErrorCode).toSorted())
+  })
+})
