@@ -25,6 +25,10 @@ export function compileWithAjv(
   schema: JsonObject | boolean,
   variant: AjvVariant,
 ): ValidateFunction {
+  // Ajv's own keyword for validation that ends later; the answer would be a promise, so true.
+  if (typeof schema === 'object' && Object.hasOwn(schema, '$async')) {
+    throw new Error('strict mode: unknown keyword: "$async"')
+  }
   // An identifier is known to the whole instance; elsewhere it could be taken, or found.
   const named = JSON.stringify(schema).includes('"$id"')
   const ajv = named ? createAjv(variant) : instanceFor(variant)

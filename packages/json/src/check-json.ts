@@ -66,8 +66,9 @@ function copyOf(value: unknown, place: Place | undefined, walk: Walk): JsonValue
     case 'function':
     case 'symbol':
     case 'bigint':
-      throw unsupported(typeof value, place)
+      break
   }
+  throw unsupported(typeof value, place)
 }
 
 function copyOfContainer(container: object, parent: Place | undefined, walk: Walk): JsonValue {

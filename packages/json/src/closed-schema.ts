@@ -1,10 +1,11 @@
-import { isHoldfastError, type JsonObject, type JsonValue } from '@holdfast/core'
+import type { JsonObject, JsonValue } from '@holdfast/core'
 import { metaSchemaIssue } from './ajv.ts'
 import { exceedsUtf8 } from './bytes.ts'
-import { checkJsonValue } from './check-json.ts'
-import { isJsonObject } from './document.ts'
+import { frozen } from './frozen.ts'
+import { isJsonObject } from './is-json-object.ts'
 import { jsonTooLarge, schemaLimits } from './json-limits.ts'
 import { jsonPointer } from './json-pointer.ts'
+import { schemaCopy } from './schema-copy.ts'
 import { schemaInvalid } from './schema-error.ts'
 import { checkSchemaReferences, referencedPlaces } from './schema-references.ts'
 import { isObjectSchema, subschemasOf, type SchemaPlace } from './schema-walk.ts'
@@ -23,7 +24,8 @@ const draft = 'https://json-schema.org/draft/2020-12/schema'
  *
  * C4 reads data and property names too, C3 does not: `const` may hold what looks like an open
  * schema. `true` and `{}` remain allowed: who writes them means anything. Later changes to the
- * caller's object have no effect.
+ * caller's object have no effect. What only compiling finds, as an unknown keyword, is for
+ * `compileSchema`.
  *
  * @throws `schema_invalid` with the JSON pointer in `details.path`
  */
@@ -37,22 +39,11 @@ export function assertClosedSchema(schema: unknown): JsonObject {
 }
 
 function schemaWithinLimits(schema: unknown): JsonObject {
-  const copy = checkedCopy(schema)
-  if (!isJsonObject(copy)) throw schemaInvalid('must be an object', '')
-  return copy
-}
-
-function checkedCopy(schema: unknown): JsonValue {
   const { maxBytes, maxDepth, maxProperties } = schemaLimits
-  try {
-    const copy = checkJsonValue(schema, { maxDepth, maxProperties })
-    if (exceedsUtf8(JSON.stringify(copy), maxBytes)) throw jsonTooLarge(maxBytes)
-    return copy
-  } catch (error) {
-    if (!isHoldfastError(error)) throw error
-    const path = error.details['path']
-    throw schemaInvalid(error.message, typeof path === 'string' ? path : '', error)
-  }
+  const copy = schemaCopy(schema, { maxDepth, maxProperties })
+  if (!isJsonObject(copy)) throw schemaInvalid('must be an object', '')
+  if (!exceedsUtf8(JSON.stringify(copy), maxBytes)) return copy
+  throw schemaInvalid(jsonTooLarge(maxBytes).message, '')
 }
 
 function checkRoot(schema: JsonObject): void {
@@ -86,12 +77,4 @@ function checkMetaSchema(schema: JsonObject): void {
 
 function notClosed(keys: SchemaPlace['keys']): Error {
   return schemaInvalid('additionalProperties must be false', jsonPointer(keys))
-}
-
-function frozen<Value extends JsonValue>(value: Value): Value {
-  if (typeof value === 'object' && value !== null) {
-    for (const part of Object.values(value)) frozen(part)
-    Object.freeze(value)
-  }
-  return value
 }

@@ -5,8 +5,10 @@ import { compileWithAjv, type AjvVariant } from './ajv.ts'
 import { truncateUtf8 } from './bytes.ts'
 import { canonicalText } from './canonical-json.ts'
 import { checkJsonValue } from './check-json.ts'
-import { isJsonObject } from './document.ts'
+import { frozen } from './frozen.ts'
+import { isJsonObject } from './is-json-object.ts'
 import { escapePointerKey } from './json-pointer.ts'
+import { schemaCopy } from './schema-copy.ts'
 import { schemaInvalid } from './schema-error.ts'
 
 const issuesShown = 20
@@ -29,14 +31,14 @@ export type Validation<Value> =
 
 /** A compiled schema. */
 export interface Validator<Value> {
-  /** The schema as it was when it was compiled. */
+  /** The schema as it was when it was compiled; frozen. */
   readonly schema: JsonValue
   /**
    * Says whether a value fits, and if not, why: up to 20 issues, of a large value only the first.
    *
    * Never throws, never changes the given value.
    */
-  validate(value: unknown): Validation<Value>
+  readonly validate: (value: unknown) => Validation<Value>
 }
 
 /** The type of what fits a schema: that of a TypeBox schema, else any JSON value. */
@@ -64,34 +66,25 @@ export function compileSchema<const Schema extends TSchema>(
   schema: Schema,
   options: CompileOptions = {},
 ): Validator<ValueOf<Schema>> {
-  const { applyDefaults = false } = options
-  const copy = checkedSchema(schema)
-  const key = `${applyDefaults ? '+' : '-'}${canonicalText(copy)}`
-  const known = compiled.get(key)
-  if (known !== undefined) return known as Validator<ValueOf<Schema>>
-  const validator = createValidator(copy, applyDefaults)
-  const [oldest] = compiled.keys()
-  if (compiled.size >= schemasKept && oldest !== undefined) compiled.delete(oldest)
-  compiled.set(key, validator)
+  const validator = validatorFor(schemaCopy(schema), options.applyDefaults ?? false)
+  // The one place where a schema's static type is taken at its word.
   return validator as Validator<ValueOf<Schema>>
 }
 
 const compiled = new Map<string, Validator<JsonValue>>()
 
-function checkedSchema(schema: unknown): JsonObject | boolean {
-  const copy = checkedCopy(schema)
-  if (isJsonObject(copy) || typeof copy === 'boolean') return copy
-  throw schemaInvalid('must be an object', '')
-}
-
-function checkedCopy(schema: unknown): JsonValue {
-  try {
-    return checkJsonValue(schema)
-  } catch (error) {
-    if (!isHoldfastError(error)) throw error
-    const path = error.details['path']
-    throw schemaInvalid(error.message, typeof path === 'string' ? path : '', error)
+function validatorFor(schema: JsonValue, useDefaults: boolean): Validator<JsonValue> {
+  const key = `${useDefaults ? '+' : '-'}${canonicalText(schema)}`
+  const known = compiled.get(key)
+  if (known !== undefined) return known
+  if (!isJsonObject(schema) && typeof schema !== 'boolean') {
+    throw schemaInvalid('must be an object', '')
   }
+  const validator = createValidator(frozen(schema), useDefaults)
+  const [oldest] = compiled.keys()
+  if (compiled.size >= schemasKept && oldest !== undefined) compiled.delete(oldest)
+  compiled.set(key, validator)
+  return validator
 }
 
 function createValidator(schema: JsonObject | boolean, useDefaults: boolean): Validator<JsonValue> {

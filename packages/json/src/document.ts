@@ -3,6 +3,7 @@ import { utf8Bytes } from './bytes.ts'
 import { canonicalText } from './canonical-json.ts'
 import { checkJsonValue } from './check-json.ts'
 import { checkedLimits, documentLimits, jsonTooLarge, type JsonLimits } from './json-limits.ts'
+import { isJsonObject } from './is-json-object.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** An input or a resume payload. */
@@ -47,9 +48,4 @@ function documentOf(value: JsonValue, maxBytes: number): JsonDocument {
   const bytes = utf8Bytes(canonicalText(value))
   if (bytes.byteLength > maxBytes) throw jsonTooLarge(maxBytes)
   return { value, bytes }
-}
-
-/** Whether a JSON value is an object, and neither an array nor null. */
-export function isJsonObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,9 @@
 export { parseStrictJson } from './strict-json.ts'
 export { type JsonLimits } from './json-limits.ts'
-export { parseDocument, documentFromValue, isJsonObject, type JsonDocument } from './document.ts'
+export { parseDocument, documentFromValue, type JsonDocument } from './document.ts'
 
 export { checkJsonValue, type ValueLimits } from './check-json.ts'
+export { isJsonObject } from './is-json-object.ts'
 export { encodeJson, decodeJson } from './json-text.ts'
 
 export { canonicalJson, canonicalBytes } from './canonical-json.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@holdfast/core'
 import { truncateUtf8 } from './bytes.ts'
-import { isJsonObject } from './document.ts'
+import { isJsonObject } from './is-json-object.ts'
 import { jsonPointer, pointerKeys } from './json-pointer.ts'
 import { schemaInvalid } from './schema-error.ts'
 import type { SchemaPlace } from './schema-walk.ts'
@@ -69,7 +69,7 @@ function placeAt(root: JsonObject, keys: readonly string[]): readonly SchemaPlac
   let part: JsonValue = root
   for (const key of keys) {
     if (typeof part !== 'object' || part === null || !Object.hasOwn(part, key)) return []
-    const next: JsonValue | undefined = Object.entries(part).find(([name]) => name === key)?.[1]
+    const next: JsonValue | undefined = isJsonObject(part) ? part[key] : part[Number(key)]
     if (next === undefined) return []
     part = next
   }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@holdfast/core'
-import { isJsonObject } from './document.ts'
+import { isJsonObject } from './is-json-object.ts'
 
 const singleKeywords = [
   'additionalItems',

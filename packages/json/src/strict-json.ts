@@ -2,8 +2,7 @@ import { ErrorCode, HoldfastError, isHoldfastError, type JsonValue } from '@hold
 import { exceedsUtf8, loneSurrogateIndex, utf8Length } from './bytes.ts'
 import { checkedLimits, documentLimits, jsonTooLarge, type JsonLimits } from './json-limits.ts'
 import { JsonReader } from './json-reader.ts'
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+import { textFromUtf8 } from './utf8-decoding.ts'
 
 /**
  * Reads exactly one JSON value from untrusted text or UTF-8 bytes, within limits.
@@ -13,7 +12,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * `__proto__` is a property like any other. `-0` reads as `0`. A byte order mark is refused.
  * The value is fresh. Errors say where (`offset`, in UTF-8 bytes) and never what.
  *
- * @throws `json_invalid` not JSON, empty, or bytes that are not UTF-8
+ * @throws `json_invalid` not JSON, or empty
  * @throws `json_too_large`, `json_too_deep`, `json_too_many_properties` beyond a limit
  * @throws `json_duplicate_key` a key twice in one object
  * @throws `json_trailing_data` anything but white space after the value
@@ -28,7 +27,10 @@ export function parseStrictJson(
   const bounds = checkedLimits({ ...documentLimits, ...limits })
   const text = textWithin(source, bounds.maxBytes)
   const lone = loneSurrogateIndex(text)
-  if (lone !== undefined) throw unicodeInvalid('JSON text has a lone surrogate', text, lone)
+  if (lone !== undefined) {
+    const message = 'JSON text has a lone surrogate'
+    throw withOffset(new HoldfastError(ErrorCode.jsonUnicodeInvalid, { message }), text, lone)
+  }
   const reader = new JsonReader(text, bounds)
   try {
     return reader.read()
@@ -44,20 +46,7 @@ function textWithin(source: string | Uint8Array, maxBytes: number): string {
     return source
   }
   if (source.byteLength > maxBytes) throw jsonTooLarge(maxBytes)
-  try {
-    return decoder.decode(source)
-  } catch {
-    throw new HoldfastError(ErrorCode.jsonUnicodeInvalid, {
-      message: 'JSON text is not valid UTF-8',
-    })
-  }
-}
-
-function unicodeInvalid(message: string, text: string, index: number): HoldfastError {
-  return new HoldfastError(ErrorCode.jsonUnicodeInvalid, {
-    message,
-    details: { offset: utf8Length(text.slice(0, index)) },
-  })
+  return textFromUtf8(source)
 }
 
 function withOffset(error: HoldfastError, text: string, index: number): HoldfastError {

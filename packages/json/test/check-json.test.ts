@@ -39,15 +39,17 @@ describe('checkJsonValue', () => {
     expect(codeOf(() => checkJsonValue(value))).toBe('json_unsupported_value')
     expect(failureOf(() => checkJsonValue({ 'a/b~c': [0, { d: value }] }))).toMatchObject({
       code: 'json_unsupported_value',
-      details: { path: expect.stringMatching(/^\/a~1b~0c\/1\/d/) as string, found },
+      details: { found },
     })
+    const { path } = failureOf(() => checkJsonValue({ 'a/b~c': [0, { d: value }] })).details
+    expect(path).toMatch(/^\/a~1b~0c\/1\/d/)
     expect(codeOf(() => encodeJson([value]))).toBe('json_unsupported_value')
     expect(codeOf(() => canonicalJson([value]))).toBe('json_unsupported_value')
   })
 
   test('refuses holes in arrays', () => {
-    const holes = [1, 2, 3]
-    delete holes[1]
+    const holes = [1]
+    holes[2] = 3
     expect(failureOf(() => checkJsonValue(holes)).details).toEqual({
       path: '/1',
       found: 'undefined',
@@ -75,9 +77,9 @@ describe('checkJsonValue', () => {
 
   test('copies a part that occurs twice, twice', () => {
     const part = { a: 1 }
-    const copy = checkJsonValue([part, part]) as [unknown, unknown]
+    const copy = checkJsonValue([part, part])
     expect(copy).toEqual([{ a: 1 }, { a: 1 }])
-    expect(copy[0]).not.toBe(copy[1])
+    expect(new Set(Object.values(copy ?? {})).size).toBe(2)
   })
 
   test('ends on a small value that unfolds into a huge one', () => {
@@ -138,7 +140,7 @@ describe('checkJsonValue', () => {
 
   test('-0 becomes 0, as in text', () => {
     expect(Object.is(checkJsonValue(-0), 0)).toBe(true)
-    expect(Object.is((checkJsonValue([-0]) as number[])[0], 0)).toBe(true)
+    expect(checkJsonValue([-0])).toStrictEqual([0])
   })
 
   test('__proto__ stays a property', () => {
@@ -149,7 +151,7 @@ describe('checkJsonValue', () => {
 
   test('a path in an error is bounded', () => {
     const error = failureOf(() => checkJsonValue({ ['k'.repeat(10_000)]: undefined }))
-    expect(String(error.details['path']).length).toBe(256)
+    expect(error.details['path']).toHaveLength(256)
     expect(error.message.length).toBeLessThan(400)
   })
 })

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@holdfast/core'
 import Type from 'typebox'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { compileSchema, parseStrictJson, type Validation } from '../src/index.ts'
+import { compileSchema, decodeJson, parseStrictJson, type Validation } from '../src/index.ts'
 import { codeOf, failureOf } from './failure.ts'
 
 const Order = Type.Object(
@@ -29,7 +29,7 @@ describe('validate', () => {
 
   test('a schema without a type of its own gives JSON values', () => {
     const schema: object = { type: 'string' }
-    expectTypeOf(compileSchema(schema).validate).returns.toEqualTypeOf<Validation<JsonValue>>()
+    expectTypeOf(compileSchema(schema).validate(1)).toEqualTypeOf<Validation<JsonValue>>()
   })
 
   test('names every issue with its place', () => {
@@ -123,6 +123,13 @@ describe('validate', () => {
     expect(compileSchema(schema).validate('😀').ok).toBe(true)
   })
 
+  test('the deepest value does not exhaust the stack of a schema that repeats itself', () => {
+    const validator = compileSchema({ type: 'array', items: { $ref: '#' } })
+    const brackets = '['.repeat(512) + ']'.repeat(512)
+    expect(validator.validate(decodeJson(brackets)).ok).toBe(true)
+    expect(validator.validate(decodeJson(brackets.replace('[]', '[1]'))).ok).toBe(false)
+  })
+
   test('one validator can be used from within another use', () => {
     const validator = compileSchema(Order)
     const first = validator.validate({})
@@ -155,9 +162,7 @@ describe('applyDefaults', () => {
     const [first, second] = [validator.validate({}), validator.validate({})]
     expect(first).toEqual(second)
     if (!first.ok || !second.ok) throw new Error('Both fit.')
-    expect((first.value as { tags: unknown }).tags).not.toBe(
-      (second.value as { tags: unknown }).tags,
-    )
+    expect(first.value.tags).not.toBe(second.value.tags)
   })
 })
 
@@ -188,6 +193,9 @@ describe('compileSchema', () => {
     ['a remote reference', { $ref: 'https://example.com/schema' }],
     ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }],
     ['a pattern that is none', { type: 'string', pattern: '(' }],
+    ['a validation that would end later', { $async: true, type: 'string' }],
+    ['the same below', { properties: { a: { $async: true, type: 'string' } } }],
+    ['keywords of the validator alone', { type: 'string', discriminator: { propertyName: 'a' } }],
     ['a list', []],
     ['what JSON cannot hold', { default: undefined }],
   ])('refuses %s', (_, schema) => {

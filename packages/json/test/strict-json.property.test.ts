@@ -1,5 +1,5 @@
 import { isHoldfastError } from '@holdfast/core'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, decodeJson, encodeJson, parseStrictJson } from '../src/index.ts'
 import { codeOf } from './failure.ts'
@@ -11,22 +11,9 @@ const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/)
 const almostJson = fc
   .array(
     fc.constantFrom(
-      ...['{', '}', '[', ']', ',', ':', '"', '"a"', '"\\u', 'd83d', '\\ud83d', '\\', 'true', 'nul'],
-      ...[
-        'null',
-        '-',
-        '0',
-        '1',
-        '.',
-        'e',
-        '+',
-        '9007199254740993',
-        '1e999',
-        ' ',
-        '\u0000',
-        '\ud800',
-      ],
-      ...['"__proto__"', 'é', '😀'],
+      ...'{ } [ ] , : " "a" "\\u d83d \\ud83d \\ true nul null - 0 1 . e + 1e999'.split(' '),
+      ...'9007199254740993 "__proto__" é 😀 \u0000 \ud800'.split(' '),
+      ' ',
     ),
   )
   .map((parts) => parts.join(''))
@@ -98,8 +85,9 @@ describe('parseStrictJson', () => {
         const padded = `-${integer}${'0'.repeat(zeros)}.0${'0'.repeat(zeros)}E${power - zeros}`
         const codes = [plain, padded].map((text) => codeOf(() => parseStrictJson(text)))
         expect(codes[1]).toBe(codes[0])
-        if (codes[0] === undefined) expect(parseStrictJson(plain)).toBe(Number(plain))
-        else expect(Number(plain)).toBeGreaterThan(Number.MAX_SAFE_INTEGER)
+        const read = codes[0] === undefined
+        expect(read ? parseStrictJson(plain) : Number(plain)).toBe(Number(plain))
+        expect(read || Number(plain) > Number.MAX_SAFE_INTEGER).toBe(true)
       }),
       { numRuns: 3_000 },
     )
@@ -130,7 +118,7 @@ describe('parseStrictJson', () => {
   test('answers any bytes with a value or a typed error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
-        attempt(bytes)
+        expect(() => attempt(bytes)).not.toThrow()
       }),
       { numRuns: 2_000 },
     )

@@ -25,9 +25,9 @@ describe('what is read', () => {
 
   test('__proto__ is an own property and changes nothing else', () => {
     const value = parseStrictJson('{"__proto__":{"admin":true},"constructor":1}')
-    expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor'])
+    expect(Object.keys(value ?? {})).toEqual(['__proto__', 'constructor'])
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
-    expect((value as Record<string, unknown>)['admin']).toBeUndefined()
+    expect(value).not.toHaveProperty('admin')
     expect(JSON.stringify(value)).toBe('{"__proto__":{"admin":true},"constructor":1}')
     expect(codeOf(() => parseStrictJson('{"__proto__":1,"__proto__":2}'))).toBe(
       'json_duplicate_key',
@@ -183,13 +183,22 @@ describe('what is refused', () => {
   })
 
   test.each([
-    ['a stray continuation', [0x22, 0x80, 0x22]],
-    ['an overlong form', [0x22, 0xc0, 0xaf, 0x22]],
-    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
-    ['beyond the last code point', [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]],
-    ['a cut sequence', [0x22, 0xe2, 0x82]],
-  ])('bytes that are not UTF-8: %s', (_, octets) => {
-    expect(codeOf(() => parseStrictJson(Uint8Array.from(octets)))).toBe('json_unicode_invalid')
+    ['a stray continuation', [0x22, 0x80, 0x22], 1],
+    ['an overlong form', [0x22, 0xc0, 0xaf, 0x22], 1],
+    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22], 1],
+    ['beyond the last code point', [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22], 1],
+    ['a cut sequence', [0x22, 0xe2, 0x82], 1],
+    ['after a replacement character of its own', [0x22, 0xef, 0xbf, 0xbd, 0xff, 0x22], 4],
+    ['after other characters', [0x22, 0xc3, 0xa9, 0xf0, 0x9f, 0x98, 0x80, 0xfe], 7],
+  ])('bytes that are not UTF-8: %s', (_, octets, offset) => {
+    expect(failureOf(() => parseStrictJson(Uint8Array.from(octets)))).toMatchObject({
+      code: 'json_unicode_invalid',
+      details: { offset },
+    })
+  })
+
+  test('a replacement character that was sent is kept', () => {
+    expect(parseStrictJson(bytes('"\ufffd"'))).toBe('\ufffd')
   })
 })
 
