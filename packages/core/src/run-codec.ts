@@ -1,10 +1,32 @@
-import { Check } from 'typebox/value'
+import { Compile } from 'typebox/compile'
 import { ErrorCode } from './error-codes.ts'
 import { HoldfastError } from './error.ts'
 import { Limits } from './limits.ts'
 import { RunRecord, runRecordVersion } from './run.ts'
 
 const encoder = new TextEncoder()
+
+/** Compiled at its first use, so that importing this package does nothing. */
+let compiled: { Check(value: unknown): boolean } | undefined
+
+function isRunRecord(value: unknown): value is RunRecord {
+  const validator = (compiled ??= Compile(RunRecord))
+  return validator.Check(value)
+}
+
+/**
+ * Checks a run's row before it is stored: what could not be read again is never written.
+ *
+ * @throws `arguments_invalid`, `limit_exceeded`
+ */
+export function checkRunRecord(record: RunRecord): void {
+  if (!isRunRecord(record)) {
+    throw new HoldfastError(ErrorCode.argumentsInvalid, {
+      message: "A run's record does not fit its schema.",
+    })
+  }
+  encodeRunRecord(record)
+}
 
 /** Encodes a run's row for a store. @throws `limit_exceeded` above 64 KiB */
 export function encodeRunRecord(record: RunRecord): string {
@@ -35,7 +57,7 @@ export function decodeRunRecord(text: string): RunRecord {
       message: `A run's record has version ${version}; this release reads up to ${runRecordVersion}.`,
     })
   }
-  if (Check(RunRecord, value)) return value
+  if (isRunRecord(value)) return value
   throw corrupt()
 }
 

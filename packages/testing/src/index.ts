@@ -1,1 +1,5 @@
-export {}
+export { createManualSystem } from './manual-system.ts'
+export type { ManualSystem, ManualSystemOptions } from './manual-system.ts'
+export { createRecordingLog } from './recording-log.ts'
+export type { RecordingLog } from './recording-log.ts'
+export { createSeededRandom } from './seeded-random.ts'
