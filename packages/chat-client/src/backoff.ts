@@ -1,6 +1,9 @@
 /** How long to wait before a connection is tried again. */
 export interface BackoffOptions {
-  /** Milliseconds before the first attempt; doubled for each further one that brings nothing. Absent: 500. */
+  /**
+   * Milliseconds before the first attempt; doubled for each further one that brings nothing.
+   * Absent: 500.
+   */
   readonly initialDelayMs?: number
   /** Milliseconds that doubling stops at. Absent: 15 000. */
   readonly maxDelayMs?: number
@@ -19,8 +22,9 @@ export interface DelayInput {
 const longestRetryAfterMs = 120_000
 
 /**
- * The milliseconds to wait before an attempt: exponential, of which the upper half is left to chance, so that many pages do not
- * come back at once. Never shorter than what the server asked for, up to two minutes of it.
+ * The milliseconds to wait before an attempt: exponential, of which the upper half is left to
+ * chance, so that many pages do not come back at once. Never shorter than what the server asked
+ * for, up to two minutes of it.
  */
 export function reconnectDelay(input: DelayInput, options: BackoffOptions = {}): number {
   const { initialDelayMs = 500, maxDelayMs = 15_000 } = options
@@ -34,7 +38,10 @@ export function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500
 }
 
-/** The milliseconds that a `retry-after` header asks for, as seconds or as a date; `undefined` if it is absent or neither. */
+/**
+ * The milliseconds that a `retry-after` header asks for, as seconds or as a date; `undefined` if it
+ * is absent or neither.
+ */
 export function retryAfterFromHeader(value: string | null, now: number): number | undefined {
   if (value === null) return undefined
   const text = value.trim()

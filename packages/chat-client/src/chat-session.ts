@@ -4,7 +4,8 @@
 // Asks:  the generator of chunks, only when the page reads.
 // Never: stops the run.
 //
-// C1. `onEnd` is called exactly once, whether the end comes from the server, an error, the page's signal or its reader.
+// C1. `onEnd` is called exactly once, whether the end comes from the server, an error, the page's
+//     signal or its reader.
 // C2. Once it has ended, every connection of it is closed.
 // C3. An abort ends it at once, even while the page reads nothing.
 
@@ -17,7 +18,7 @@ export interface ChatSessionOptions {
   /** The page's signal. */
   readonly abortSignal: AbortSignal | undefined
   /** Must not reject. */
-  onEnd(outcome: ChatOutcome, chunkIndex: number): Promise<void>
+  readonly onEnd: (outcome: ChatOutcome, chunkIndex: number) => Promise<void>
 }
 
 /** One call of the transport. */
@@ -25,7 +26,10 @@ export interface ChatSession {
   /** Aborted when the page lets go, and when the session has ended. */
   readonly signal: AbortSignal
   readonly state: ReaderState
-  /** Closes every connection and reports the end, the first time that it is called; resolves once that is reported. */
+  /**
+   * Closes every connection and reports the end, the first time that it is called; resolves once
+   * that is reported.
+   */
   end(outcome: ChatOutcome): Promise<void>
   /** Closes every connection and reports nothing: there was no chat to follow. */
   dismiss(): void

@@ -34,9 +34,10 @@ const defaultIdleTimeoutMs = 60_000
 /**
  * Carries a chat between `useChat` and a server that keeps its streams.
  *
- * A stream that is cut is read on where it was left, until `finish`, `abort` or `error`; no chunk is delivered twice or left out.
- * Aborting a call, or closing the page, only disconnects: the run goes on and can be resumed. {@link WorkflowChatTransport.stop}
- * is what stops it. One transport serves any number of chats.
+ * A stream that is cut is read on where it was left, until `finish`, `abort` or `error`; no chunk
+ * is delivered twice or left out. Aborting a call, or closing the page, only disconnects: the run
+ * goes on and can be resumed. {@link WorkflowChatTransport.stop} is what stops it. One transport
+ * serves any number of chats.
  */
 export class WorkflowChatTransport<
   TMessage extends UIMessage = UIMessage,
@@ -60,17 +61,19 @@ export class WorkflowChatTransport<
   }
 
   /**
-   * Whether what `reconnectToStream` resolved with last is the whole message, so that `useChat` begins it anew. A tail is not, nor
-   * is the stream that goes on after an answered approval.
+   * Whether what `reconnectToStream` resolved with last is the whole message, so that `useChat`
+   * begins it anew. A tail is not, nor is the stream that goes on after an answered approval.
    */
   get resumeStreamIsReplay(): boolean {
     return this.#isReplay
   }
 
   /**
-   * Sends the messages and resolves with the answer's chunks as soon as the server has acknowledged.
+   * Sends the messages and resolves with the answer's chunks as soon as the server has
+   * acknowledged.
    *
-   * From then on a cut connection is resumed. Before, the POST is tried once more where that is safe (`retrySend`).
+   * From then on a cut connection is resumed. Before, the POST is tried once more where that is
+   * safe (`retrySend`).
    *
    * @throws {ChatTransportError} the server refused, or named no stream to resume
    * @throws {ChatDisconnectedError} the network failed
@@ -108,9 +111,10 @@ export class WorkflowChatTransport<
   /**
    * Reads a chat's active stream, or resolves with `null` when nothing is active.
    *
-   * Begins at `startIndex`: 0 is the whole message; a positive one is the cursor of a reader that has the chunks before it; a
-   * negative one is a tail, from the start of a part if the server can tell, else without what has no beginning. If the server
-   * does not say where a tail begins, the whole message is read instead.
+   * Begins at `startIndex`: 0 is the whole message; a positive one is the cursor of a reader that
+   * has the chunks before it; a negative one is a tail, from the start of a part if the server can
+   * tell, else without what has no beginning. If the server does not say where a tail begins, the
+   * whole message is read instead.
    *
    * @throws {ChatTransportError} the server refused
    * @throws {ChatDisconnectedError} the network or the server failed too often
@@ -144,7 +148,8 @@ export class WorkflowChatTransport<
   /**
    * Stops a chat's run for good; its readers get `abort`, and what was written is kept.
    *
-   * Resolves once the server has taken it, which is durable on Holdfast's. Harmless when the run has ended already.
+   * Resolves once the server has taken it, which is durable on Holdfast's. Harmless when the run
+   * has ended already.
    *
    * @throws {ChatTransportError} the server refused
    * @throws {ChatDisconnectedError} the network or the server failed too often: the run may go on
@@ -169,9 +174,7 @@ export class WorkflowChatTransport<
     return createChatSession({
       abortSignal,
       onEnd: async (outcome, chunkIndex) => {
-        this.#tell(() =>
-          this.#options.onConnectionChange?.({ state: 'closed', chatId, outcome }),
-        )
+        this.#tell(() => this.#options.onConnectionChange?.({ state: 'closed', chatId, outcome }))
         try {
           await this.#options.onChatEnd?.({ chatId, chunkIndex, outcome })
         } catch (error) {
@@ -294,7 +297,10 @@ async function fail(session: ChatSession, error: unknown): Promise<never> {
   throw error
 }
 
-/** A message is deduplicated by its id and an answer by its interrupt; a regeneration would begin anew. */
+/**
+ * A message is deduplicated by its id and an answer by its interrupt; a regeneration would begin
+ * anew.
+ */
 function retryOf(
   retrySend: boolean | undefined,
   trigger: 'submit-message' | 'regenerate-message',

@@ -27,6 +27,7 @@ export type ConnectionChange =
  * - `aborted`: somebody stopped the run
  * - `failed`: the run failed, or the chat cannot be reached; `useChat` has the error
  * - `disconnected`: this page let go; the run goes on
- * - `inactive`: on a reconnect the server had nothing active any more and the end was not seen; load the messages anew
+ * - `inactive`: on a reconnect the server had nothing active any more and the end was not seen;
+ *   load the messages anew
  */
 export type ChatOutcome = 'finished' | 'aborted' | 'failed' | 'disconnected' | 'inactive'

@@ -5,8 +5,9 @@
 // Never: reads a body, knows an index's meaning.
 //
 // K1. Between two requests there is a pause, except before the first.
-// K2. A chunk, a heartbeat or a connection that stood for 20 s resets the count of errors; the pause grows until a chunk or such a
-//     connection, so that a server that only says hello is not asked without end in haste.
+// K2. A chunk, a heartbeat or a connection that stood for 20 s resets the count of errors; the
+//     pause grows until a chunk or such a connection, so that a server that only says hello is not
+//     asked without end in haste.
 // K3. After `maxConsecutiveErrors` errors in a row it gives up with one error.
 
 import {

@@ -7,7 +7,10 @@
  * - `id_invalid`: a chat's id cannot be a part of a URL's path
  */
 export type ChatTransportErrorCode =
-  'request_failed' | 'run_id_missing' | 'stream_gap' | 'id_invalid'
+  | 'request_failed'
+  | 'run_id_missing'
+  | 'stream_gap'
+  | 'id_invalid'
 
 /** Trying again will not help. */
 export class ChatTransportError extends Error {
@@ -26,8 +29,8 @@ export class ChatTransportError extends Error {
 /**
  * The network or the server was not there, however often it was tried; the run may still be going.
  *
- * It is a `TypeError` that speaks of the network because that is how `useChat` tells a lost connection from a failure: it keeps
- * what it has and resumes when the page is back online.
+ * It is a `TypeError` that speaks of the network because that is how `useChat` tells a lost
+ * connection from a failure: it keeps what it has and resumes when the page is back online.
  */
 export class ChatDisconnectedError extends TypeError {
   override readonly name = 'ChatDisconnectedError'
@@ -36,7 +39,10 @@ export class ChatDisconnectedError extends TypeError {
 
 const maxBodyLength = 4096
 
-/** The error for an answer that is not a success, with the start of its body. Reads no more of it than that. */
+/**
+ * The error for an answer that is not a success, with the start of its body. Reads no more of it
+ * than that.
+ */
 export async function errorFromResponse(response: Response): Promise<ChatTransportError> {
   const text = (await readStart(response)).trim()
   return new ChatTransportError(

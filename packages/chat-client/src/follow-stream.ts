@@ -5,7 +5,8 @@
 // Never: delivers a chunk twice, or after one that it lacks.
 //
 // F1. Chunk `cursor` is delivered next, whatever index a connection begins at.
-// F2. A terminal chunk is the last; the connection is closed then, even if the server keeps it open.
+// F2. A terminal chunk is the last; the connection is closed then, even if the server keeps it
+//     open.
 // F3. The outcome is set before the last chunk is delivered.
 
 import {
@@ -114,7 +115,10 @@ async function openUnlessAborted(
   }
 }
 
-/** Numbers a connection's chunks. Only a server that says where it begins is trusted to number its frames. */
+/**
+ * Numbers a connection's chunks. Only a server that says where it begins is trusted to number its
+ * frames.
+ */
 function createIndexer({ response, from }: FirstConnection): (id: string | undefined) => number {
   const served = indexFromHeader(response.headers.get(startIndexHeader))
   let next = served ?? from

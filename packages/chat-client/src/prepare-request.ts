@@ -33,8 +33,8 @@ export interface ReconnectTarget {
 }
 
 /**
- * The POST that sends messages: the caller's body and headers, and `id`, `messages`, `trigger` and `messageId`, unless the hook
- * replaces them.
+ * The POST that sends messages: the caller's body and headers, and `id`, `messages`, `trigger` and
+ * `messageId`, unless the hook replaces them.
  */
 export async function prepareSend<TMessage extends UIMessage>(
   settings: RequestSettings<TMessage>,

@@ -17,10 +17,11 @@ export interface ReadOptions {
 }
 
 /**
- * Reads the chunks of one response until it ends, breaks, falls silent or says something that is no chunk; then one `cut`.
+ * Reads the chunks of one response until it ends, breaks, falls silent or says something that is no
+ * chunk; then one `cut`.
  *
- * `[DONE]` is no end: only a terminal chunk is, and the caller knows those. Returning early closes the connection without waiting
- * for the server. Never throws.
+ * `[DONE]` is no end: only a terminal chunk is, and the caller knows those. Returning early closes
+ * the connection without waiting for the server. Never throws.
  */
 export async function* readResponse(
   response: Response,

@@ -17,9 +17,7 @@ export async function resolve<T extends object | string>(
 }
 
 /** Headers as a plain object with lower-case names; later ones win. */
-export function mergeHeaders(
-  ...all: readonly (HeadersInit | undefined)[]
-): Record<string, string> {
+export function mergeHeaders(...all: readonly (HeadersInit | undefined)[]): Record<string, string> {
   const merged: Record<string, string> = {}
   for (const headers of all) {
     new Headers(headers).forEach((value, name) => {

@@ -9,8 +9,8 @@ export interface SendOptions {
   readonly system: TransportSystem
   readonly signal: AbortSignal
   /**
-   * What may be tried once more: `nothing`; `refused`, what the server says it has not done; `anything`, a request whose fate
-   * is not known, too.
+   * What may be tried once more: `nothing`; `refused`, what the server says it has not done;
+   * `anything`, a request whose fate is not known, too.
    */
   readonly retry: 'nothing' | 'refused' | 'anything'
 }
@@ -62,9 +62,7 @@ function pauseBeforeRetry(
   return [409, 425, 429, 503].includes(answer.status) ? pause(retryAfterMs) : undefined
 }
 
-async function successOf(
-  answer: Response | { readonly networkError: unknown },
-): Promise<Response> {
+async function successOf(answer: Response | { readonly networkError: unknown }): Promise<Response> {
   if ('networkError' in answer) {
     const { networkError } = answer
     const reason = networkError instanceof Error ? `: ${networkError.message}` : '.'

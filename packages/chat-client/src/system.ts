@@ -1,6 +1,11 @@
-/** What the transport takes from the world besides `fetch`: time, chance, and a place for warnings. */
+/**
+ * What the transport takes from the world besides `fetch`: time, chance, and a place for warnings.
+ */
 export interface TransportSystem {
-  /** Milliseconds since 1970. Read to measure how long a connection stood and to read dates of `retry-after`. */
+  /**
+   * Milliseconds since 1970. Read to measure how long a connection stood and to read dates of
+   * `retry-after`.
+   */
   now(): number
   /** A number from 0 up to, not including, 1. */
   random(): number

@@ -47,8 +47,9 @@ export interface ChatEndEvent {
 /**
  * Prepares each request for a stream's chunks.
  *
- * AI SDK's own kind of hook fits. It also gets `chatId`, `startIndex`, and `runId` once the stream's id is known. `api` is the
- * stream's whole URL; `startIndex` is merged into whatever URL comes back.
+ * AI SDK's own kind of hook fits. It also gets `chatId`, `startIndex`, and `runId` once the
+ * stream's id is known. `api` is the stream's whole URL; `startIndex` is merged into whatever URL
+ * comes back.
  */
 export type PrepareReconnectRequest = (
   request: Parameters<PrepareReconnectToStreamRequest>[0] & {
@@ -71,26 +72,40 @@ export interface WorkflowChatTransportOptions<TMessage extends UIMessage> {
   readonly credentials?: Resolvable<RequestCredentials>
   /** Errors in a row after which a stream is given up. Absent, or no positive number: 3. */
   readonly maxConsecutiveErrors?: number
-  /** Where `reconnectToStream` begins; negative counts from the tail. Absent: 0, the whole message. */
+  /**
+   * Where `reconnectToStream` begins; negative counts from the tail. Absent: 0, the whole message.
+   */
   readonly initialStartIndex?: number
   /**
-   * Whether a POST is tried once more after a network error (new messages and answers only), a 503, or a 409, 425 or 429 with
-   * `retry-after`. Needs a server that knows a message id it has had, as Holdfast's does. Absent: true.
+   * Whether a POST is tried once more after a network error (new messages and answers only), a 503,
+   * or a 409, 425 or 429 with `retry-after`. Needs a server that knows a message id it has had, as
+   * Holdfast's does. Absent: true.
    */
   readonly retrySend?: boolean
   readonly backoff?: BackoffOptions
-  /** Milliseconds of silence after which a connection is taken for dead and replaced. Absent: 60 000. */
+  /**
+   * Milliseconds of silence after which a connection is taken for dead and replaced. Absent: 60
+   * 000.
+   */
   readonly idleTimeoutMs?: number
-  /** Sees the answer to a POST before its chunks. A throw fails the call. Must not read the body. */
+  /**
+   * Sees the answer to a POST before its chunks. A throw fails the call. Must not read the body.
+   */
   readonly onChatSendMessage?: (
     response: Response,
     options: SendMessagesOptions<TMessage>,
   ) => void | Promise<void>
-  /** Called exactly once for each call that did not resolve to `null`, also after an abort or a failure. */
+  /**
+   * Called exactly once for each call that did not resolve to `null`, also after an abort or a
+   * failure.
+   */
   readonly onChatEnd?: (event: ChatEndEvent) => void | Promise<void>
   /** Lets a page show that it is reconnecting. */
   readonly onConnectionChange?: (change: ConnectionChange) => void
-  /** May replace the URL (which reconnects then start from, too), the body, the headers and the credentials of a POST. */
+  /**
+   * May replace the URL (which reconnects then start from, too), the body, the headers and the
+   * credentials of a POST.
+   */
   readonly prepareSendMessagesRequest?: PrepareSendMessagesRequest<TMessage>
   readonly prepareReconnectToStreamRequest?: PrepareReconnectRequest
   /** Time, chance and warnings. Absent: those of the page or process. */

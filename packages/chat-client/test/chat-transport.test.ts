@@ -101,7 +101,7 @@ describe('sendMessages, acceptance', () => {
     const onCancel = vi.fn()
     const page = new AbortController()
     const { post, ends, server } = setUp([
-      answered('run-1', [started, start, delta, delta], { then: 'stay-open', onCancel }),
+      answered('run-1', [started, start, delta, delta], { ending: 'stay-open', onCancel }),
     ])
     const reader = (await post({ abortSignal: page.signal })).getReader()
     await reader.read()
@@ -179,9 +179,7 @@ describe('the POST', () => {
       accept: 'text/event-stream',
       'x-hook': '1',
     })
-    expect(server.lines[1]).toBe(
-      'GET /api/harbour/run%2F1/stream?tenant=a%20b&startIndex=1#top',
-    )
+    expect(server.lines[1]).toBe('GET /api/harbour/run%2F1/stream?tenant=a%20b&startIndex=1#top')
   })
 
   test('a refusal is an error with the status and the start of the body', async () => {
@@ -197,7 +195,10 @@ describe('the POST', () => {
     const { server, post, ends } = setUp([unreachable, unreachable])
     const error = await post().catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(TypeError)
-    expect(error).toMatchObject({ code: 'disconnected', message: expect.stringMatching(/network/i) })
+    expect(error).toMatchObject({
+      code: 'disconnected',
+      message: expect.stringMatching(/network/i),
+    })
     expect(server.requests).toHaveLength(2)
     expect(server.requests[1]?.body).toEqual(server.requests[0]?.body)
     expect(ends).toMatchObject([{ outcome: 'failed' }])
@@ -228,7 +229,9 @@ describe('the POST', () => {
 
   test('a regeneration is not sent twice into the dark, nor anything with retrySend off', async () => {
     const regeneration = setUp([unreachable])
-    await expect(regeneration.post({ trigger: 'regenerate-message' })).rejects.toThrow('fetch failed')
+    await expect(regeneration.post({ trigger: 'regenerate-message' })).rejects.toThrow(
+      'fetch failed',
+    )
     const careful = setUp([unreachable], { retrySend: false })
     await expect(careful.post()).rejects.toThrow('fetch failed')
     expect([regeneration.server.requests.length, careful.server.requests.length]).toEqual([1, 1])
@@ -251,11 +254,14 @@ describe('the POST', () => {
 
   test('a throw of onChatSendMessage fails the call, closes the connection and is told once', async () => {
     const onCancel = vi.fn()
-    const { post, ends } = setUp([answered('run-1', [started], { then: 'stay-open', onCancel })], {
-      onChatSendMessage: () => {
-        throw new Error('not today')
+    const { post, ends } = setUp(
+      [answered('run-1', [started], { ending: 'stay-open', onCancel })],
+      {
+        onChatSendMessage: () => {
+          throw new Error('not today')
+        },
       },
-    })
+    )
     await expect(post()).rejects.toThrow('not today')
     expect(onCancel).toHaveBeenCalledOnce()
     expect(ends).toMatchObject([{ outcome: 'failed' }])
@@ -272,7 +278,7 @@ describe('the end', () => {
     async (chunk, outcome) => {
       const onCancel = vi.fn()
       const { server, post, ends } = setUp([
-        answered('run-1', [started, chunk], { then: 'stay-open', onCancel }),
+        answered('run-1', [started, chunk], { ending: 'stay-open', onCancel }),
       ])
       expect(await readAll(await post())).toEqual([started, chunk])
       expect(onCancel).toHaveBeenCalled()
@@ -290,7 +296,7 @@ describe('the end', () => {
       { type: 'finish-step' },
       { type: 'finish', finishReason: 'tool-calls' },
     ]
-    const { post, ends } = setUp([answered('run-1', said, { then: 'stay-open' })])
+    const { post, ends } = setUp([answered('run-1', said, { ending: 'stay-open' })])
     expect(renderMessage((await readAll(await post())) as UiChunk[])).toMatchObject({
       status: 'finished',
       parts: [{ type: 'step-start' }, { state: 'approval-requested' }],
@@ -308,7 +314,9 @@ describe('the end', () => {
 
   test('a page that cancels its stream disconnects, once', async () => {
     const onCancel = vi.fn()
-    const { post, ends } = setUp([answered('run-1', [started, start], { then: 'stay-open', onCancel })])
+    const { post, ends } = setUp([
+      answered('run-1', [started, start], { ending: 'stay-open', onCancel }),
+    ])
     const stream = await post()
     const reader = stream.getReader()
     await reader.read()
@@ -319,7 +327,7 @@ describe('the end', () => {
 
   test('an abort while nothing comes ends the stream quietly and does not reconnect', async () => {
     const page = new AbortController()
-    const { post, ends, server } = setUp([answered('run-1', [started], { then: 'stay-open' })])
+    const { post, ends, server } = setUp([answered('run-1', [started], { ending: 'stay-open' })])
     const reader = (await post({ abortSignal: page.signal })).getReader()
     await reader.read()
     const next = reader.read()
@@ -341,10 +349,7 @@ describe('the end', () => {
 describe('stop', () => {
   test('C4: asks the server to cancel, and the abort that follows ends the reader without a reconnect', async () => {
     const { server, transport, post, ends } = setUp(
-      [
-        answered('run-1', [started, { type: 'abort' }]),
-        refused(200, '{}'),
-      ],
+      [answered('run-1', [started, { type: 'abort' }]), refused(200, '{}')],
       { api: '/api/chat/?v=1', headers: { 'x-session': 's' } },
     )
     const stream = await post()

@@ -37,14 +37,14 @@ const whole: readonly UiChunk[] = [
 ]
 
 /** How a connection goes: how many frames, then what. */
-type Fate = { readonly frames: number; readonly then: 'end' | 'destroy' | 'halve' | 'stay' }
+type Fate = { readonly frames: number; readonly ending: 'end' | 'destroy' | 'halve' | 'stay' }
 
 async function serve(fates: readonly Fate[]) {
   const requests: string[] = []
   let isLastLetGo = false
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
-    respond(request, response, fates[requests.length - 1] ?? { frames: Infinity, then: 'stay' })
+    respond(request, response, fates[requests.length - 1] ?? { frames: Infinity, ending: 'stay' })
     response.on('close', () => {
       isLastLetGo = true
     })
@@ -88,7 +88,7 @@ function respond(request: IncomingMessage, response: ServerResponse, fate: Fate)
     .slice(from, from + fate.frames)
     .map((chunk, at) => frameFromChunk(chunk, { index: from + at }))
   for (const frame of frames) response.write(frame)
-  switch (fate.then) {
+  switch (fate.ending) {
     case 'end':
       response.end()
       break
@@ -117,14 +117,14 @@ function transportTo(api: string, ends: unknown[] = []): WorkflowChatTransport {
 describe('over node:http', () => {
   test('C1, C5, C9: cut seven times in every way, the message is whole and the last connection is let go', async () => {
     const server = await serve([
-      { frames: 3, then: 'destroy' },
-      { frames: 1, then: 'end' },
-      { frames: 2, then: 'halve' },
-      { frames: 0, then: 'end' },
-      { frames: 1, then: 'halve' },
-      { frames: 0, then: 'halve' },
-      { frames: 2, then: 'end' },
-      { frames: Infinity, then: 'stay' },
+      { frames: 3, ending: 'destroy' },
+      { frames: 1, ending: 'end' },
+      { frames: 2, ending: 'halve' },
+      { frames: 0, ending: 'end' },
+      { frames: 1, ending: 'halve' },
+      { frames: 0, ending: 'halve' },
+      { frames: 2, ending: 'end' },
+      { frames: Infinity, ending: 'stay' },
     ])
     const ends: unknown[] = []
     const stream = await transportTo(server.api, ends).sendMessages({
@@ -134,7 +134,11 @@ describe('over node:http', () => {
     })
     expect(await readAll(stream)).toEqual(whole)
     expect(server.requests[0]).toBe('POST /api/chat')
-    expect(server.requests.every((line, at) => at === 0 || line.startsWith('GET /api/chat/run-1/stream?startIndex='))).toBe(true)
+    expect(
+      server.requests.every(
+        (line, at) => at === 0 || line.startsWith('GET /api/chat/run-1/stream?startIndex='),
+      ),
+    ).toBe(true)
     expect(ends).toEqual([{ chatId: 'chat', chunkIndex: whole.length, outcome: 'finished' }])
     await expect.poll(server.isLastLetGo).toBe(true)
   })
@@ -154,7 +158,7 @@ describe('over node:http', () => {
   })
 
   test('an abort lets the connection go while the page does not read', async () => {
-    const server = await serve([{ frames: 4, then: 'stay' }])
+    const server = await serve([{ frames: 4, ending: 'stay' }])
     const page = new AbortController()
     const ends: unknown[] = []
     const stream = await transportTo(server.api, ends).sendMessages({

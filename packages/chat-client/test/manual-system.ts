@@ -17,8 +17,13 @@ interface Timer {
 /** Silence is watched by timers this long; shorter ones are pauses. */
 const watchMs = 60_000
 
-/** Creates one. `pauses: 'skip'` fires the timer of a pause as soon as it is set, and moves the clock. */
-export function createManualSystem({ pauses: mode = 'skip' as 'skip' | 'hold' } = {}): ManualSystem {
+/**
+ * Creates one. `pauses: 'skip'` fires the timer of a pause as soon as it is set, and moves the
+ * clock.
+ */
+export function createManualSystem({
+  pauses: mode = 'skip' as 'skip' | 'hold',
+} = {}): ManualSystem {
   const timers = new Set<Timer>()
   const pauses: number[] = []
   const warnings: string[] = []

@@ -33,9 +33,9 @@ function numbered(chunks: readonly UiChunk[], from: number): Reply {
 
 describe('a stream that is cut', () => {
   test('C1: cut after every k, whole in the end, by clean end and by break, each chunk once', async () => {
-    for (const then of ['break', undefined] as const) {
+    for (const ending of ['break', undefined] as const) {
       for (let k = 0; k < whole.length; k += 1) {
-        const options = then === undefined ? {} : { then }
+        const options = ending === undefined ? {} : { ending }
         const { server, post, ends } = setUp([
           answered('run-1', whole.slice(0, k), options),
           streamed(whole.slice(k)),
@@ -78,7 +78,12 @@ describe('a stream that is cut', () => {
 
   test('C6: streams that say nothing are given up after 3, with growing pauses between', async () => {
     const empty = streamed(['data: [DONE]\n\n'])
-    const { server, system, post, ends } = setUp([answered('run-1', [started]), empty, empty, empty])
+    const { server, system, post, ends } = setUp([
+      answered('run-1', [started]),
+      empty,
+      empty,
+      empty,
+    ])
     await expect(readAll(await post())).rejects.toMatchObject({
       code: 'disconnected',
       message: expect.stringContaining('failed to reconnect after 3 consecutive errors'),
@@ -187,23 +192,23 @@ describe('a stream that is cut', () => {
     expect(ends).toEqual([{ chatId: 'chat', chunkIndex: 1, outcome: 'inactive' }])
   })
 
-  test.each([0, -1, Number.NaN])('maxConsecutiveErrors %d counts as 3', async (maxConsecutiveErrors) => {
-    const { server, post } = setUp(
-      [answered('run-1', []), unreachable, unreachable, unreachable],
-      { maxConsecutiveErrors },
-    )
-    await expect(readAll(await post())).rejects.toMatchObject({ code: 'disconnected' })
-    expect(server.requests).toHaveLength(4)
-  })
+  test.each([0, -1, Number.NaN])(
+    'maxConsecutiveErrors %d counts as 3',
+    async (maxConsecutiveErrors) => {
+      const { server, post } = setUp(
+        [answered('run-1', []), unreachable, unreachable, unreachable],
+        { maxConsecutiveErrors },
+      )
+      await expect(readAll(await post())).rejects.toMatchObject({ code: 'disconnected' })
+      expect(server.requests).toHaveLength(4)
+    },
+  )
 
   test('a connection that falls silent is replaced', async () => {
     const system = createManualSystem()
     const onCancel = vi.fn()
     const { post } = setUp(
-      [
-        answered('run-1', [started], { then: 'stay-open', onCancel }),
-        streamed([finished]),
-      ],
+      [answered('run-1', [started], { ending: 'stay-open', onCancel }), streamed([finished])],
       { system },
     )
     const reader = (await post()).getReader()
@@ -350,7 +355,9 @@ describe('reconnectToStream', () => {
   test('C1: a positive start is the cursor of a reader that has the chunks before it', async () => {
     for (let k = 1; k <= whole.length; k += 1) {
       const { transport, server } = setUp([answered('run-1', whole.slice(k)), refused(204, null)])
-      const rest = await readAll(await transport.reconnectToStream({ chatId: 'chat', startIndex: k }))
+      const rest = await readAll(
+        await transport.reconnectToStream({ chatId: 'chat', startIndex: k }),
+      )
       expect(server.lines[0]).toBe(`GET /api/chat/chat/stream?startIndex=${k}`)
       const missingStart = { type: 'text-start', id: '1' } as const
       const added = k > 1 && k < whole.length - 1 ? [missingStart] : []
@@ -360,10 +367,7 @@ describe('reconnectToStream', () => {
 
   test('C2: a tail from a server that rewinds is delivered from where it says, whole', async () => {
     const { transport, server, system, ends } = setUp(
-      [
-        numbered(whole.slice(1, 5), 1),
-        numbered(whole.slice(5), 5),
-      ],
+      [numbered(whole.slice(1, 5), 1), numbered(whole.slice(5), 5)],
       { initialStartIndex: -2 },
     )
     const stream = await transport.reconnectToStream({ chatId: 'run-1' })
@@ -389,7 +393,7 @@ describe('reconnectToStream', () => {
   test('G28: a tail whose beginning is not told is replaced by the whole, not delivered twice', async () => {
     const onCancel = vi.fn()
     const { transport, server, system } = setUp([
-      streamed(whole.slice(4), { onCancel, then: 'stay-open' }),
+      streamed(whole.slice(4), { onCancel, ending: 'stay-open' }),
       streamed(whole.slice(0, 5)),
       streamed(whole.slice(5)),
     ])

@@ -19,7 +19,7 @@ export function scriptedFetch(...replies: readonly Reply[]) {
   const scripted: typeof fetch = async (input, init = {}) => {
     const request: SeenRequest = {
       method: init.method ?? 'GET',
-      url: String(input),
+      url: input instanceof Request ? input.url : input.toString(),
       headers: Object.fromEntries(new Headers(init.headers)),
       body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
       credentials: init.credentials,
@@ -27,7 +27,8 @@ export function scriptedFetch(...replies: readonly Reply[]) {
     }
     requests.push(request)
     const reply = replies[requests.length - 1]
-    if (reply === undefined) throw new Error(`No reply for request ${requests.length}: ${request.url}`)
+    if (reply === undefined)
+      throw new Error(`No reply for request ${requests.length}: ${request.url}`)
     return await reply(request)
   }
   return {
@@ -43,7 +44,7 @@ export function scriptedFetch(...replies: readonly Reply[]) {
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** What happens after the text. Absent: a clean end. */
-  readonly then?: 'break' | 'stay-open'
+  readonly ending?: 'break' | 'stay-open'
   /** Told once, when the reader lets go. */
   readonly onCancel?: () => void
 }
@@ -51,7 +52,7 @@ export interface StreamOptions {
 /** A streamed answer that says a text. Strings are said as they are, chunks as frames. */
 export function streamed(
   said: readonly (string | UiChunk)[],
-  { headers = {}, then, onCancel }: StreamOptions = {},
+  { headers = {}, ending, onCancel }: StreamOptions = {},
 ): Reply {
   return ({ signal }) => {
     let isLetGo = false
@@ -70,8 +71,8 @@ export function streamed(
       pull(controller) {
         const piece = pieces.shift()
         if (piece !== undefined) controller.enqueue(new TextEncoder().encode(piece))
-        else if (then === 'break') controller.error(new TypeError('terminated'))
-        else if (then !== 'stay-open') controller.close()
+        else if (ending === 'break') controller.error(new TypeError('terminated'))
+        else if (ending !== 'stay-open') controller.close()
       },
       cancel: letGo,
     })

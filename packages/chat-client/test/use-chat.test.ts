@@ -10,7 +10,15 @@ import {
 import { frameFromChunk, type UiChunk } from '@holdfast/chat-protocol'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { normalizeUIMessageStreamParts, WorkflowChatTransport } from '../src/index.ts'
-import { answered, finished, refused, started, streamed, textMessage, unreachable } from './scripted-fetch.ts'
+import {
+  answered,
+  finished,
+  refused,
+  started,
+  streamed,
+  textMessage,
+  unreachable,
+} from './scripted-fetch.ts'
 import { setUp } from './setup.ts'
 
 class State implements ChatState<UIMessage> {
@@ -56,7 +64,7 @@ describe("AI SDK's chat over the transport", () => {
     const { transport } = setUp([
       answered('run-1', whole.slice(0, 3)),
       unreachable,
-      streamed(whole.slice(3, 4), { then: 'break' }),
+      streamed(whole.slice(3, 4), { ending: 'break' }),
       refused(503),
       streamed(whole.slice(4)),
     ])
@@ -145,7 +153,7 @@ describe("AI SDK's chat over the transport", () => {
   test("C4: the page's own stop disconnects, shows no error, and the message can be resumed", async () => {
     const whole = textMessage('low ', 'tide')
     const { transport, server } = setUp([
-      answered('run-1', whole.slice(0, 3), { then: 'stay-open' }),
+      answered('run-1', whole.slice(0, 3), { ending: 'stay-open' }),
       answered('run-1', whole),
     ])
     const chat = new Chat({ id: 'chat', state: new State(), transport })
@@ -159,7 +167,12 @@ describe("AI SDK's chat over the transport", () => {
   })
 
   test('a lost connection is a disconnect to the chat', async () => {
-    const { transport } = setUp([answered('run-1', [started]), unreachable, unreachable, unreachable])
+    const { transport } = setUp([
+      answered('run-1', [started]),
+      unreachable,
+      unreachable,
+      unreachable,
+    ])
     const ends: boolean[] = []
     const chat = new Chat({
       id: 'chat',

@@ -15,7 +15,13 @@ export interface FinishChunk {
   readonly type: 'finish'
   /** `interrupted` came with 7.0.149. */
   readonly finishReason?:
-    'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'interrupted' | 'other'
+    | 'stop'
+    | 'length'
+    | 'content-filter'
+    | 'tool-calls'
+    | 'error'
+    | 'interrupted'
+    | 'other'
   readonly messageMetadata?: unknown
 }
 
@@ -201,8 +207,8 @@ export interface DataChunk {
 /**
  * One chunk of an AI SDK 7 UI message stream.
  *
- * The union lists the types that are known; {@link parseUiChunk} also lets others through, so a `switch` over `type` needs a
- * way on for them.
+ * The union lists the types that are known; {@link parseUiChunk} also lets others through, so a
+ * `switch` over `type` needs a way on for them.
  */
 export type UiChunk =
   | StartChunk
@@ -239,8 +245,8 @@ export interface ParseUiChunkOptions {
 /**
  * Reads one chunk from a frame's data.
  *
- * Promises a JSON object with a string `type`, and keeps every field and every type that it does not know: newer servers talk
- * to older clients. It does not check the other fields.
+ * Promises a JSON object with a string `type`, and keeps every field and every type that it does
+ * not know: newer servers talk to older clients. It does not check the other fields.
  *
  * @throws {ChatProtocolError} `chunk_malformed`, `chunk_too_large`
  */

@@ -6,11 +6,15 @@ const brand = Symbol.for('@holdfast/chat-protocol/ChatProtocolError')
  *
  * - `chunk_malformed`: a frame's data is no JSON object with a string `type`
  * - `chunk_too_large`: a frame's data is longer than the limit; details `length`, `limit`
- * - `event_too_large`: a line or an event of an SSE stream is longer than the limit; details `limit`
+ * - `event_too_large`: a line or an event of an SSE stream is longer than the limit; details
+ *   `limit`
  * - `start_index_invalid`: a start index is no safe integer
  */
 export type ChatProtocolErrorCode =
-  'chunk_malformed' | 'chunk_too_large' | 'event_too_large' | 'start_index_invalid'
+  | 'chunk_malformed'
+  | 'chunk_too_large'
+  | 'event_too_large'
+  | 'start_index_invalid'
 
 /** The other side broke the protocol. Never carries the data that broke it. */
 export class ChatProtocolError extends Error {

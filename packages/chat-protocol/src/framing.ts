@@ -2,15 +2,20 @@ import type { UiChunk } from './chunk.ts'
 
 type Family = 'text' | 'reasoning'
 
-/** Takes the next chunk and returns what to pass on: nothing, the chunk, or the chunk after a start that was missing. */
+/**
+ * Takes the next chunk and returns what to pass on: nothing, the chunk, or the chunk after a start
+ * that was missing.
+ */
 export type FramingRepair = (chunk: UiChunk) => readonly UiChunk[]
 
 /**
- * Creates a repair of the framing of text and reasoning parts, for one stream across all of its connections.
+ * Creates a repair of the framing of text and reasoning parts, for one stream across all of its
+ * connections.
  *
- * A start of a part that is open or has ended is dropped, and so are its deltas and end once it has ended; a delta or end with no
- * start gets one. `finish-step` forgets what ended, so that ids may be used again; `reset-step` forgets everything. All other
- * chunks pass as they are. A delta that is delivered twice while its part is open is not recognised: count indexes for that.
+ * A start of a part that is open or has ended is dropped, and so are its deltas and end once it has
+ * ended; a delta or end with no start gets one. `finish-step` forgets what ended, so that ids may
+ * be used again; `reset-step` forgets everything. All other chunks pass as they are. A delta that
+ * is delivered twice while its part is open is not recognised: count indexes for that.
  *
  * Behaves like the function of the same purpose in `@ai-sdk/workflow`.
  */
@@ -62,16 +67,19 @@ export function repairFraming(chunks: Iterable<UiChunk>): UiChunk[] {
 }
 
 /**
- * The chunks of a stream with their framing repaired, as {@link createFramingRepair} says, each as soon as it comes.
+ * The chunks of a stream with their framing repaired, as {@link createFramingRepair} says, each as
+ * soon as it comes.
  *
- * Chunks of any type that has the shape are taken, so AI SDK's own chunk type goes in and comes out.
+ * Chunks of any type that has the shape are taken, so AI SDK's own chunk type goes in and comes
+ * out.
  */
 export async function* normalizeUIMessageStreamParts<TChunk extends { readonly type: string }>(
   source: AsyncIterable<TChunk>,
 ): AsyncGenerator<TChunk> {
   const repair = createFramingRepair()
   for await (const chunk of source) {
-    // The repair passes a chunk on untouched or puts a plain start before it, which every such union has.
+    // The repair passes a chunk on untouched or puts a plain start before it, which every such
+    // union has.
     yield* repair(chunk as unknown as UiChunk) as unknown as readonly TChunk[]
   }
 }

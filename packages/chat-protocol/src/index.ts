@@ -33,13 +33,7 @@ export { isTerminalChunk } from './terminal.ts'
 export { commentFrame, doneFrame, frameFromChunk, frameFromJson, heartbeatFrame } from './sse.ts'
 export type { FrameOptions } from './sse.ts'
 export { createSseDecoder } from './sse-decoder.ts'
-export type {
-  SseComment,
-  SseDecoder,
-  SseDecoderOptions,
-  SseEvent,
-  SseItem,
-} from './sse-decoder.ts'
+export type { SseComment, SseDecoder, SseDecoderOptions, SseEvent, SseItem } from './sse-decoder.ts'
 
 export { createFramingRepair, normalizeUIMessageStreamParts, repairFraming } from './framing.ts'
 export type { FramingRepair } from './framing.ts'

@@ -4,11 +4,13 @@ import type { UiChunk } from './chunk.ts'
 export type OrphanFilter = (chunk: UiChunk) => boolean
 
 /**
- * Creates a filter for a reader that joined a stream in the middle, at a place the server did not choose.
+ * Creates a filter for a reader that joined a stream in the middle, at a place the server did not
+ * choose.
  *
- * Refuses deltas and ends of text and reasoning, and what concerns a tool call or an approval, when their beginning was not in
- * this stream: a page cannot render them. `reset-step` forgets what was seen. `onFirstDrop` is called once, at the first
- * refusal. Not needed against a server that goes back to the start of a part; then it refuses nothing.
+ * Refuses deltas and ends of text and reasoning, and what concerns a tool call or an approval, when
+ * their beginning was not in this stream: a page cannot render them. `reset-step` forgets what was
+ * seen. `onFirstDrop` is called once, at the first refusal. Not needed against a server that goes
+ * back to the start of a part; then it refuses nothing.
  */
 export function createOrphanFilter(onFirstDrop?: (chunk: UiChunk) => void): OrphanFilter {
   const seen = new Set<string>()

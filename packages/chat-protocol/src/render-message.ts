@@ -57,8 +57,9 @@ export interface RenderedMessage {
 /**
  * Renders chunks to a message as a page does, so that what two readers have can be compared.
  *
- * Deterministic, and pure: equal chunks give equal messages. `reset-step` takes back the parts since the last `start-step`.
- * Metadata, titles and provider data are left out; transient data is not part of a message.
+ * Deterministic, and pure: equal chunks give equal messages. `reset-step` takes back the parts
+ * since the last `start-step`. Metadata, titles and provider data are left out; transient data is
+ * not part of a message.
  */
 export function renderMessage(chunks: Iterable<UiChunk>): RenderedMessage {
   const rendering = new Rendering()

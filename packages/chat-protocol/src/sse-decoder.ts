@@ -4,8 +4,10 @@
 // Asks:  nobody.
 // Never: interprets data, reconnects, keeps more than the limit.
 //
-// D1. The items do not depend on how the input was split, not even inside a character or between CR and LF.
-// D2. What is held is bounded by `maxEventLength`; beyond it the decoder throws, and throws again on each later call.
+// D1. The items do not depend on how the input was split, not even inside a character or between CR
+//     and LF.
+// D2. What is held is bounded by `maxEventLength`; beyond it the decoder throws, and throws again
+//     on each later call.
 // D3. Every character is looked at a bounded number of times, however small the pieces are.
 
 import { ChatProtocolError } from './error.ts'
@@ -51,8 +53,9 @@ const defaultMaxEventLength = 32 * 1024 * 1024
 /**
  * Creates a decoder for one stream.
  *
- * Takes CR, LF and CRLF, a byte order mark, and data of several lines, as the HTML standard says; unlike it, an event that the
- * end of the stream cut off is returned, since its JSON shows whether it is whole.
+ * Takes CR, LF and CRLF, a byte order mark, and data of several lines, as the HTML standard says;
+ * unlike it, an event that the end of the stream cut off is returned, since its JSON shows whether
+ * it is whole.
  */
 export function createSseDecoder(options: SseDecoderOptions = {}): SseDecoder {
   const limit = options.maxEventLength ?? defaultMaxEventLength

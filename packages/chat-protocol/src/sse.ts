@@ -17,7 +17,10 @@ export function frameFromChunk(chunk: UiChunk, options: FrameOptions = {}): stri
   return frameFromJson(JSON.stringify(chunk), options)
 }
 
-/** Writes a chunk that is JSON already, as a store keeps it, as one SSE frame. Line breaks in it are allowed. */
+/**
+ * Writes a chunk that is JSON already, as a store keeps it, as one SSE frame. Line breaks in it are
+ * allowed.
+ */
 export function frameFromJson(json: string, options: FrameOptions = {}): string {
   const id = options.index === undefined ? '' : `id: ${options.index}\n`
   return `${id}data: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`

@@ -1,12 +1,14 @@
 import { ChatProtocolError } from './error.ts'
 
-// Chunks of a stream are numbered from 0. A cursor is the index of the next chunk a reader wants, so it equals the number of
-// chunks the reader has. A negative start index counts from the tail: -1 is the last chunk.
+// Chunks of a stream are numbered from 0. A cursor is the index of the next chunk a reader wants,
+// so it equals the number of chunks the reader has. A negative start index counts from the tail: -1
+// is the last chunk.
 
 /**
  * Reads a `startIndex` query parameter; absent (`null` or `undefined`) is 0, the whole stream.
  *
- * Accepts decimal safe integers of either sign and nothing else: no exponent, fraction, blank or plus sign.
+ * Accepts decimal safe integers of either sign and nothing else: no exponent, fraction, blank or
+ * plus sign.
  *
  * @throws {ChatProtocolError} `start_index_invalid`
  */
@@ -20,8 +22,8 @@ export function parseStartIndex(text: string | null | undefined): number {
 }
 
 /**
- * Reads an index that a header carries; absent or not an index is `undefined`. Never throws: a header of another server is
- * not trusted that far.
+ * Reads an index that a header carries; absent or not an index is `undefined`. Never throws: a
+ * header of another server is not trusted that far.
  */
 export function indexFromHeader(text: string | null | undefined): number | undefined {
   if (text === null || text === undefined) return undefined
@@ -44,13 +46,17 @@ export function startIndexAfter(lastEventId: string): number {
 /**
  * Turns a start index into a cursor of a stream that has `length` chunks so far.
  *
- * A negative one counts from the tail and stops at 0. One beyond the end stays as it is: the reader waits for that chunk.
+ * A negative one counts from the tail and stops at 0. One beyond the end stays as it is: the reader
+ * waits for that chunk.
  */
 export function resolveStartIndex(startIndex: number, length: number): number {
   return startIndex < 0 ? Math.max(0, length + startIndex) : startIndex
 }
 
-/** The value of the tail index header for a stream of `length` chunks: the last one's index, -1 for none. */
+/**
+ * The value of the tail index header for a stream of `length` chunks: the last one's index, -1 for
+ * none.
+ */
 export function tailIndexOf(length: number): number {
   return length - 1
 }

@@ -33,7 +33,13 @@ describe('renderMessage', () => {
     const before: UiChunk[] = [{ type: 'start-step' }, ...attempt('kept'), { type: 'finish-step' }]
     const step: UiChunk = { type: 'start-step' }
     expect(
-      renderMessage([...before, step, ...attempt('lost'), { type: 'reset-step' }, ...attempt('new')]),
+      renderMessage([
+        ...before,
+        step,
+        ...attempt('lost'),
+        { type: 'reset-step' },
+        ...attempt('new'),
+      ]),
     ).toEqual(renderMessage([...before, step, ...attempt('new')]))
   })
 
@@ -103,9 +109,15 @@ describe('renderMessage', () => {
   })
 
   test.each([
-    [{ type: 'finish', finishReason: 'stop' }, { status: 'finished', finishReason: 'stop' }],
+    [
+      { type: 'finish', finishReason: 'stop' },
+      { status: 'finished', finishReason: 'stop' },
+    ],
     [{ type: 'abort' }, { status: 'aborted' }],
-    [{ type: 'error', errorText: 'x' }, { status: 'failed', errorText: 'x' }],
+    [
+      { type: 'error', errorText: 'x' },
+      { status: 'failed', errorText: 'x' },
+    ],
   ] satisfies [UiChunk, object][])('%j ends it', (chunk, end) => {
     expect(renderMessage([chunk])).toMatchObject(end)
   })

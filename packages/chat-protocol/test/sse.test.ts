@@ -12,10 +12,7 @@ import {
   type SseItem,
 } from '../src/index.ts'
 
-function decode(
-  pieces: Iterable<Uint8Array | string>,
-  options: SseDecoderOptions = {},
-): SseItem[] {
+function decode(pieces: Iterable<Uint8Array | string>, options: SseDecoderOptions = {}): SseItem[] {
   const decoder = createSseDecoder(options)
   const items: SseItem[] = []
   for (const piece of pieces) items.push(...decoder.push(piece))
@@ -68,9 +65,7 @@ describe('createSseDecoder', () => {
   })
 
   test('a byte order mark counts only at the start', () => {
-    expect(decode(['\u{FEFF}data: \u{FEFF}a\n\n'])).toEqual([
-      { kind: 'event', data: '\u{FEFF}a' },
-    ])
+    expect(decode(['\u{FEFF}data: \u{FEFF}a\n\n'])).toEqual([{ kind: 'event', data: '\u{FEFF}a' }])
   })
 
   test('takes away one leading space of a value, no more', () => {
@@ -113,7 +108,12 @@ describe('createSseDecoder', () => {
   })
 
   test('the limit is for each event, not for the stream', () => {
-    expect(decode(Array.from({ length: 50 }, () => 'data: abc\n\n'), { maxEventLength: 12 })).toHaveLength(50)
+    expect(
+      decode(
+        Array.from({ length: 50 }, () => 'data: abc\n\n'),
+        { maxEventLength: 12 },
+      ),
+    ).toHaveLength(50)
   })
 })
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import type { UiChunk } from '../src/index.ts'
 
-// Streams as a store holds them: well framed, with parts and tool calls that overlap and cross steps, steps that are taken back,
-// and ids that are used again in later steps.
+// Streams as a store holds them: well framed, with parts and tool calls that overlap and cross
+// steps, steps that are taken back, and ids that are used again in later steps.
 
 type Move =
   | { readonly kind: 'step' | 'reset' | 'file' | 'data' | 'fault' }
   | { readonly kind: 'text' | 'reasoning' | 'tool'; readonly pick: number; readonly word: string }
 
-const move: fc.Arbitrary<Move> = fc.oneof(
+const anyMove: fc.Arbitrary<Move> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
@@ -33,7 +33,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 
 /** A stream of one message, finished or still going. */
 export const storedStream: fc.Arbitrary<readonly UiChunk[]> = fc
-  .tuple(fc.array(move, { maxLength: 40 }), fc.boolean())
+  .tuple(fc.array(anyMove, { maxLength: 40 }), fc.boolean())
   .map(([moves, finished]) => streamFromMoves(moves, finished))
 
 function streamFromMoves(moves: readonly Move[], finished: boolean): UiChunk[] {
