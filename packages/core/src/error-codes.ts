@@ -45,6 +45,7 @@ export const ErrorCode = {
   resumeUnsupported: 'resume_unsupported',
   ownRun: 'own_run',
   inboxFull: 'inbox_full',
+  prepareRunIntegrity: 'prepare_run_integrity',
   crashLoop: 'crash_loop',
   determinism: 'determinism',
   stepFailed: 'step_failed',

@@ -1,1 +1,8 @@
-export {}
+export { createWorkflowTools, workflowTool, workflowToolNames } from './bundle.ts'
+export type { WorkflowToolName, WorkflowTools, WorkflowToolsConfig } from './bundle.ts'
+export type { ToolSupervisor } from './tool-context.ts'
+export type { PrepareRun } from './prepare-run.ts'
+export { modelErrorBytes, modelErrorText } from './errors.ts'
+export { longestWaitMs } from './waiter.ts'
+export { toFunctionDefinitions } from './function-definitions.ts'
+export type { AnthropicToolDefinition, OpenAiFunctionDefinition } from './function-definitions.ts'

@@ -1,0 +1,47 @@
+import { isTerminal, unansweredInterrupts, visibleStatus } from '@holdfast/core'
+import type { JsonObject, JsonValue, StoredRun } from '@holdfast/core'
+import { runView } from './run-view.ts'
+import type { ToolContext } from './tool-context.ts'
+
+/** What start, get and resume answer with: the run, and with extensions what to do now. */
+export function presentRun(
+  context: ToolContext,
+  run: StoredRun,
+  output?: JsonValue,
+): JsonObject {
+  const advice = context.extensions === undefined ? undefined : adviceFor(context, run)
+  return runView(run, {
+    maxBytes: context.resultBytes,
+    showsQuestions: !context.definitions.isHostsOwn(run.record),
+    ...(output === undefined ? {} : { output }),
+    ...(advice === undefined ? {} : { advice }),
+  })
+}
+
+/**
+ * The output of a completed run whose definition lets models see it; else nothing.
+ *
+ * What the bundle does not offer, or the catalog does not have any more, shows none.
+ */
+export async function outputForModel(
+  { catalog, definitions, supervisor }: ToolContext,
+  { record }: StoredRun,
+): Promise<JsonValue | undefined> {
+  if (record.status !== 'completed' || definitions.isHostsOwn(record)) return undefined
+  const found = catalog.find(record.definition.name, record.definition.version)
+  if (found?.definition.outputForModels !== true) return undefined
+  return supervisor.output(record.id)
+}
+
+function adviceFor(context: ToolContext, run: StoredRun): string | undefined {
+  if (isTerminal(visibleStatus(run))) return undefined
+  const open = unansweredInterrupts(run)
+  if (open.some(({ answer }) => answer === 'anyone')) {
+    return 'Do not poll. Answer the open question with workflow_run_resume.'
+  }
+  if (open.length > 0) return 'Do not poll. A person must answer; tell the user, and stop here.'
+  if (context.extensions?.waiter === undefined) {
+    return 'Do not poll. The run goes on by itself; do something else and look again later.'
+  }
+  return 'Do not poll. Call workflow_run_get with wait_ms: it returns when something has changed.'
+}
