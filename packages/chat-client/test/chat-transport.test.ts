@@ -304,7 +304,23 @@ describe('the end', () => {
     expect(ends).toMatchObject([{ outcome: 'finished' }])
   })
 
-  test('onChatEnd is called before the stream closes, and its throw does no harm', async () => {
+  test('the stream closes once onChatEnd has resolved', async () => {
+    const order: string[] = []
+    const { post } = setUp([answered('run-1', [finished])], {
+      onChatEnd: async () => {
+        await Promise.resolve()
+        await Promise.resolve()
+        order.push('told')
+      },
+    })
+    const reader = (await post()).getReader()
+    await reader.read()
+    await reader.read()
+    order.push('closed')
+    expect(order).toEqual(['told', 'closed'])
+  })
+
+  test('a throw of onChatEnd does no harm', async () => {
     const { post, system } = setUp([answered('run-1', [finished])], {
       onChatEnd: () => Promise.reject(new Error('mine')),
     })
