@@ -57,8 +57,8 @@ export function createStartTracker(at = 0): StartTracker {
 }
 
 /**
- * The greatest index not above `from` such that a stream read from it renders every part as the
- * whole stream does, whatever follows.
+ * The greatest index not above `from` at which nothing is open, so that a stream read from it renders
+ * every part as the whole stream does, whatever follows.
  *
  * `from` above the number of chunks counts as that number, a negative one as 0. Looks at all chunks
  * before `from`; a store that keeps a {@link StartTracker}'s answer beside each chunk has it in one

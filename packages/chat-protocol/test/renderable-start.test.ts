@@ -74,7 +74,8 @@ describe('renderableStart', () => {
         const futures = possibleNext(known)
         for (let between = start + 1; between <= known.length; between += 1) {
           const tails = [[], ...futures].map((future) => [...known.slice(between), ...future])
-          expect(tails.some((tail) => renderMessage(tail).orphans > 0)).toBe(true)
+          const isBroken = tails.some((tail) => renderMessage(tail).orphans > 0)
+          expect(isBroken || splitsInput(known, between)).toBe(true)
         }
       }),
     )
@@ -147,6 +148,18 @@ describe('renderableStart', () => {
     expect(renderableStart(chunks, -9)).toBe(0)
   })
 })
+
+/** Whether a call's input begins before an index and is whole after it: its title would be lost. */
+function splitsInput(known: readonly UiChunk[], between: number): boolean {
+  const begun = known.slice(0, between).filter((chunk) => chunk.type === 'tool-input-start')
+  return known
+    .slice(between)
+    .some(
+      (chunk) =>
+        chunk.type === 'tool-input-available' &&
+        begun.some((start) => start.toolCallId === chunk.toolCallId),
+    )
+}
 
 /** What may come next and needs its beginning: a chunk for each part that is open. */
 function possibleNext(known: readonly UiChunk[]): UiChunk[][] {

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import type { UiChunk } from '../src/index.ts'
 
 // Streams as a store holds them: well framed, with parts and tool calls that overlap and cross
-// steps, steps that are taken back, and ids that are used again in later steps.
+// steps, steps that are taken back, and ids that are used again in later steps,
+// never in the step in which they ended: there the repair takes them for a replay.
 
 type Move =
   | { readonly kind: 'step' | 'reset' | 'file' | 'data' | 'fault' }
@@ -39,7 +40,7 @@ export const storedStream: fc.Arbitrary<readonly UiChunk[]> = fc
 function streamFromMoves(moves: readonly Move[], finished: boolean): UiChunk[] {
   const chunks: UiChunk[] = [{ type: 'start', messageId: 'message' }, { type: 'start-step' }]
   const open = { text: new Set<string>(), reasoning: new Set<string>() }
-  const used = { text: 0, reasoning: 0 }
+  const ended = { text: new Set<string>(), reasoning: new Set<string>() }
   const calls = new Map<string, { step: number; word: string; phase: number }>()
   let step = 0
   let made = 0
@@ -50,13 +51,15 @@ function streamFromMoves(moves: readonly Move[], finished: boolean): UiChunk[] {
         // Parts may stay open across steps; ids of ended ones come back.
         chunks.push({ type: 'finish-step' }, { type: 'start-step' })
         step += 1
-        used.text = 0
-        used.reasoning = 0
+        ended.text.clear()
+        ended.reasoning.clear()
         break
       case 'reset':
         chunks.push({ type: 'reset-step' })
         open.text.clear()
         open.reasoning.clear()
+        ended.text.clear()
+        ended.reasoning.clear()
         for (const [id, call] of calls) if (call.step === step) calls.delete(id)
         break
       case 'file':
@@ -83,16 +86,14 @@ function streamFromMoves(moves: readonly Move[], finished: boolean): UiChunk[] {
         const ids = [...open[move.kind]]
         const id = ids[move.pick]
         if (id === undefined) {
-          let fresh = `${used[move.kind]}`
-          while (open[move.kind].has(fresh)) {
-            used[move.kind] += 1
-            fresh = `${used[move.kind]}`
-          }
-          used[move.kind] += 1
+          let number = 0
+          while (open[move.kind].has(`${number}`) || ended[move.kind].has(`${number}`)) number += 1
+          const fresh = `${number}`
           open[move.kind].add(fresh)
           chunks.push({ type: `${move.kind}-start`, id: fresh })
         } else if (move.word === '') {
           open[move.kind].delete(id)
+          ended[move.kind].add(id)
           chunks.push({ type: `${move.kind}-end`, id })
         } else {
           chunks.push({ type: `${move.kind}-delta`, id, delta: move.word })
