@@ -126,7 +126,13 @@ async function runSuite({ name, folder }: Suite): Promise<Outcome> {
     join(root, folder),
   )
   if (!existsSync(file)) {
-    return { passed: 0, failed: 0, problems: [`crashed (${code}) or found no test`], skipped: [], log }
+    return {
+      passed: 0,
+      failed: 0,
+      problems: [`crashed (${code}) or found no test`],
+      skipped: [],
+      log,
+    }
   }
   const report: VitestReport = JSON.parse(readFileSync(file, 'utf8'))
   const skips = report.testResults
@@ -147,7 +153,13 @@ async function runSuite({ name, folder }: Suite): Promise<Outcome> {
   if (code !== 0 && report.numFailedTests === 0 && problems.length === 0) {
     problems.push(`vitest ended with ${code}`)
   }
-  return { passed: report.numPassedTests, failed: report.numFailedTests, problems, skipped: skips, log }
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    problems,
+    skipped: skips,
+    log,
+  }
 }
 
 async function run(
