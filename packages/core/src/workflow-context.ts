@@ -56,7 +56,10 @@ export interface InterruptRequest {
   readonly schema?: object
   /** Default `person`: a model's answer is refused. */
   readonly answer?: AnswerBy
-  /** Chunks for the output stream, stored in the commit that opens the interrupt. Must be pure. */
+  /**
+   * Chunks for the output stream, stored in the commit that opens the interrupt. Must be pure. Called each
+   * time the interrupt is asked, on replay too: that is how a definition learns the interrupt's id.
+   */
   readonly output?: (interruptId: string) => readonly JsonValue[]
 }
 
