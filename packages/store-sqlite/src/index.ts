@@ -1,1 +1,2 @@
-export {}
+export { openSqliteStore } from './sqlite-store.ts'
+export type { SqliteStore, SqliteStoreOptions } from './sqlite-store.ts'

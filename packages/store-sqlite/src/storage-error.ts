@@ -1,0 +1,68 @@
+import { ErrorCode, HoldfastError, isHoldfastError } from '@holdfast/core'
+
+/** SQLite's primary result codes that mean something to a caller. */
+const primary = {
+  perm: 3,
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+} as const
+
+/** SQLite's primary result code of an error, or `undefined` if it is not SQLite's. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+}
+
+/** Whether another connection holds the lock, so that the same may succeed in a moment. */
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error)
+  return code === primary.busy || code === primary.locked
+}
+
+/** Whether the file system failed, after which a connection is never used again. */
+export function isIoError(error: unknown): boolean {
+  return sqliteCode(error) === primary.ioError
+}
+
+/** Turns what SQLite threw into a Holdfast error: the one door of this package for foreign throws. */
+export function storageError(error: unknown, path: string): HoldfastError {
+  if (isHoldfastError(error)) return error
+  switch (sqliteCode(error)) {
+    case primary.busy:
+    case primary.locked:
+      return failure(ErrorCode.storeUnavailable, `${path} is locked by another process.`, error)
+    case primary.perm:
+    case primary.readOnly:
+      return failure(ErrorCode.storeReadOnly, `${path} cannot be written.`, error)
+    case primary.ioError:
+      return failure(ErrorCode.storeUnavailable, `The file system failed on ${path}.`, error)
+    case primary.corrupt:
+      return failure(ErrorCode.storeCorrupt, `${path} is damaged.`, error)
+    case primary.notADatabase:
+      return failure(ErrorCode.storeCorrupt, `${path} is not a database.`, error)
+    case primary.full:
+      return failure(ErrorCode.storeFull, `There is no space left for ${path}.`, error)
+    case primary.cannotOpen:
+      return new HoldfastError(ErrorCode.storeUnavailable, {
+        message: `${path} cannot be opened: does its directory exist, and may it be written?`,
+        cause: error,
+        retryable: false,
+      })
+    case undefined:
+    default:
+      return new HoldfastError(ErrorCode.internal, {
+        message: `The store failed on ${path}.`,
+        cause: error,
+      })
+  }
+}
+
+function failure(code: ErrorCode, message: string, cause: unknown): HoldfastError {
+  return new HoldfastError(code, { message, cause })
+}

@@ -1,0 +1,271 @@
+// A store's line to its writer, on a thread of its own or on this one.
+//
+// Owns:  what waits to be sent, what waits to be answered, chunks that are held.
+// Asks:  the system for the moment of sending and for the hold.
+// Never: looks into a commit.
+//
+// K1. What is asked for in one turn of the event loop goes to the writer in one message.
+// K2. Chunks are held for at most `chunkHoldMs`, and go along with the first commit that is not.
+// K3. If the thread ends by itself, everything that waits is answered, as of unknown outcome.
+import { Worker } from 'node:worker_threads'
+import { ErrorCode, HoldfastError, Limits } from '@holdfast/core'
+import type { System } from '@holdfast/core'
+import type { SqlDriver } from './driver.ts'
+import { GroupWriter } from './group-writer.ts'
+import { storageError } from './storage-error.ts'
+import { WriteLoop } from './write-loop.ts'
+import { receivedError } from './writer-message.ts'
+import type {
+  EncodedRequest,
+  WriterInput,
+  WriterOutput,
+  WriterResponse,
+  WriterSettings,
+} from './writer-message.ts'
+
+/** What a writer's answer can be besides a failure. */
+export type WriterAnswer = Exclude<WriterResponse, { readonly kind: 'failed' }>
+
+/** A request without its number. */
+export type LinkRequest = EncodedRequest extends infer Request
+  ? Request extends EncodedRequest
+    ? Omit<Request, 'id'>
+    : never
+  : never
+
+/** The two ends of a line: this module has one, the writer the other. */
+export interface WriterPort {
+  send(input: WriterInput): void
+  /** Whether something is being waited for: a thread that is only idle does not keep a process alive. */
+  setBusy(busy: boolean): void
+}
+
+/** What a line tells its store of. */
+export interface LinkEvents {
+  /** Another process has changed the file. */
+  readonly changed: () => void
+  /** The writer is gone for good. */
+  readonly lost: (error: HoldfastError) => void
+}
+
+/** Options of a line. */
+export interface LinkOptions {
+  readonly system: System
+  readonly queueCommits: number
+}
+
+interface Waiting {
+  readonly resolve: (answer: WriterAnswer) => void
+  readonly reject: (error: HoldfastError) => void
+}
+
+/** A line to a writer. */
+export class WriterLink {
+  readonly #port: WriterPort
+  readonly #options: LinkOptions
+  readonly #events: LinkEvents
+  readonly #waiting = new Map<number, Waiting>()
+  #outgoing: EncodedRequest[] = []
+  #nextId = 1
+  #sending = false
+  #cancelHold: (() => void) | undefined
+  #closing: { readonly resolve: () => void } | undefined
+  #lost: HoldfastError | undefined
+  #closed = false
+
+  constructor(port: WriterPort, options: LinkOptions, events: LinkEvents) {
+    this.#port = port
+    this.#options = options
+    this.#events = events
+  }
+
+  /** Asks for something. `held`: it may wait a little for company. @throws `store_unavailable` when too much waits */
+  ask(request: LinkRequest, held: boolean): Promise<WriterAnswer> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost)
+    if (this.#waiting.size >= this.#options.queueCommits) {
+      const message = `${this.#options.queueCommits} commits are waiting; try again later.`
+      return Promise.reject(new HoldfastError(ErrorCode.storeUnavailable, { message }))
+    }
+    const id = this.#nextId
+    this.#nextId += 1
+    this.#outgoing.push({ ...request, id } as EncodedRequest)
+    if (held) this.#hold()
+    else this.#sendSoon()
+    if (this.#waiting.size === 0) this.#port.setBusy(true)
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+    })
+  }
+
+  /** Looks for other processes' changes, or stops to. */
+  poll(on: boolean): void {
+    if (this.#lost === undefined && this.#closing === undefined) this.#port.send({ kind: 'poll', on })
+  }
+
+  /** Has everything written that was asked for, and the file closed. */
+  close(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.resolve()
+    this.#send()
+    return new Promise((resolve) => {
+      this.#closing = { resolve }
+      this.#port.setBusy(true)
+      this.#port.send({ kind: 'close' })
+    })
+  }
+
+  /** What the writer has sent. */
+  receive(output: WriterOutput): void {
+    switch (output.kind) {
+      case 'opened':
+      case 'failed-to-open':
+        return
+      case 'written':
+        for (const response of output.responses) this.#answer(response)
+        if (this.#waiting.size === 0 && this.#closing === undefined) this.#port.setBusy(false)
+        return
+      case 'changed':
+        this.#events.changed()
+        return
+      case 'closed':
+        this.#closed = true
+        this.#closing?.resolve()
+        return
+    }
+  }
+
+  /** The writer has ended without being asked to. */
+  lose(cause: unknown): void {
+    if (this.#lost !== undefined || this.#closed) return
+    this.#lost = new HoldfastError(ErrorCode.storeClosed, {
+      message: "The store's writer has stopped; open the store again.",
+      cause,
+    })
+    this.#cancelHold?.()
+    const unknown = new HoldfastError(ErrorCode.storeOutcomeUnknown, {
+      message: "The store's writer stopped before it answered.",
+      cause,
+    })
+    for (const { reject } of this.#waiting.values()) reject(unknown)
+    this.#waiting.clear()
+    this.#closing?.resolve()
+    this.#events.lost(this.#lost)
+  }
+
+  #answer(response: WriterResponse): void {
+    const waiting = this.#waiting.get(response.id)
+    this.#waiting.delete(response.id)
+    if (response.kind === 'failed') waiting?.reject(receivedError(response.error))
+    else waiting?.resolve(response)
+  }
+
+  #hold(): void {
+    if (this.#sending || this.#cancelHold !== undefined) return
+    this.#cancelHold = this.#options.system.after(Limits.chunkHoldMs, () => {
+      this.#cancelHold = undefined
+      this.#send()
+    })
+  }
+
+  #sendSoon(): void {
+    if (this.#sending) return
+    this.#sending = true
+    this.#options.system.macrotask(() => this.#send())
+  }
+
+  #send(): void {
+    this.#sending = false
+    this.#cancelHold?.()
+    this.#cancelHold = undefined
+    if (this.#outgoing.length === 0 || this.#lost !== undefined) return
+    const requests = this.#outgoing
+    this.#outgoing = []
+    this.#port.send({ kind: 'write', now: this.#options.system.now(), requests })
+  }
+}
+
+/** Starts a writer on a thread of its own. */
+export async function startWorker(
+  settings: WriterSettings,
+  options: LinkOptions,
+  events: LinkEvents,
+): Promise<WriterLink> {
+  const worker = new Worker(workerFile(), { workerData: settings })
+  const link = new WriterLink(
+    {
+      send: (input) => worker.postMessage(input),
+      setBusy: (busy) => (busy ? worker.ref() : worker.unref()),
+    },
+    options,
+    events,
+  )
+  await new Promise<void>((resolve, reject) => {
+    worker.on('message', (text: string) => {
+      const output = JSON.parse(text) as WriterOutput
+      if (output.kind === 'opened') resolve()
+      else if (output.kind === 'failed-to-open') reject(receivedError(output.error))
+      else link.receive(output)
+    })
+    worker.on('error', (error) => {
+      reject(workerFailed(error))
+      link.lose(error)
+    })
+    worker.on('exit', () => {
+      reject(workerFailed(undefined))
+      link.lose(undefined)
+    })
+  })
+  worker.unref()
+  return link
+}
+
+/** Starts a writer on this thread: for hosts that cannot start another. */
+export function startInThread(
+  driver: SqlDriver,
+  settings: WriterSettings,
+  options: LinkOptions,
+  events: LinkEvents,
+): WriterLink {
+  const inputs: WriterInput[] = []
+  let writing = false
+  const link = new WriterLink({ send: receive, setBusy: () => undefined }, options, events)
+  const loop = new WriteLoop(
+    openWriter(driver, settings),
+    settings.path,
+    (output) => link.receive(output),
+    () => inputs.shift(),
+  )
+  return link
+
+  function receive(input: WriterInput): void {
+    inputs.push(input)
+    if (writing) return
+    writing = true
+    try {
+      for (let next = inputs.shift(); next !== undefined; next = inputs.shift()) loop.receive(next)
+    } finally {
+      writing = false
+    }
+  }
+}
+
+function openWriter(driver: SqlDriver, settings: WriterSettings): GroupWriter {
+  try {
+    return new GroupWriter(driver, settings)
+  } catch (error) {
+    throw storageError(error, settings.path)
+  }
+}
+
+/** The worker's file: beside this one, and written in the same language. */
+function workerFile(): URL {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return new URL(`./writer-worker.${extension}`, import.meta.url)
+}
+
+function workerFailed(cause: unknown): HoldfastError {
+  return new HoldfastError(ErrorCode.storeUnavailable, {
+    message: "The store's writer thread could not be started; `worker: false` does without it.",
+    cause,
+    retryable: false,
+  })
+}
