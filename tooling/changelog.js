@@ -1,0 +1,2 @@
+// Changesets looks its changelog module up from .changeset/, which does not see the packages of this folder.
+export { default } from '@changesets/cli/changelog'
