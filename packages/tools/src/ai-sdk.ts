@@ -85,7 +85,8 @@ function exactNumbers(value: JsonValue): JsonValue {
       message: 'An integer of the arguments is beyond 2^53 - 1.',
     })
   }
-  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) exactNumbers(part)
+  if (typeof value === 'object' && value !== null)
+    for (const part of Object.values(value)) exactNumbers(part)
   return value
 }
 
@@ -101,6 +102,11 @@ const schemaMark = Symbol.for('vercel.ai.schema')
  * A JSON Schema as the SDK takes it. Made here so that importing this module does not load the SDK.
  * It validates nothing: the tool decodes strictly itself, and says better what is wrong.
  */
-function schemaOf(jsonSchema: JsonObject): Schema<unknown> {
-  return { [schemaMark]: true, _type: undefined, jsonSchema, validate: undefined } as unknown as Schema<unknown>
+function schemaOf(jsonSchema: JsonObject): Schema {
+  return {
+    [schemaMark]: true,
+    _type: undefined,
+    jsonSchema,
+    validate: undefined,
+  } as unknown as Schema
 }

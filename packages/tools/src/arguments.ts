@@ -9,7 +9,7 @@ export interface ArgumentField<Value> {
   readonly schema: JsonObject
   readonly required: boolean
   /** @throws `arguments_invalid`, `id_invalid`: naming the field, never the value */
-  read(value: JsonValue, name: string): Value
+  readonly read: (value: JsonValue, name: string) => Value
 }
 
 /** The arguments of a tool by name. */
@@ -60,7 +60,10 @@ export function decodeArguments<Fields extends ArgumentFields>(
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(fields, name)) throw argumentsInvalid(`unknown field ${quoted(name)}`, name)
   }
-  const decoded = Object.entries(fields).map(([name, field]) => [name, readField(given, name, field)])
+  const decoded = Object.entries(fields).map(([name, field]) => [
+    name,
+    readField(given, name, field),
+  ])
   return Object.fromEntries(decoded) as ArgumentsOf<Fields>
 }
 

@@ -154,7 +154,8 @@ function demandComplete(config: WorkflowToolsConfig): void {
       'workflow tools: session, catalog, run reader, and supervisor are required',
     )
   }
-  if (!isUuid(sessionId)) throw configurationInvalid('workflow tools: sessionId must be a nonzero UUID')
+  if (!isUuid(sessionId))
+    throw configurationInvalid('workflow tools: sessionId must be a nonzero UUID')
   demandMethod(supervisor, 'start', 'the session-owned start controller')
   demandMethod(supervisor, 'history', 'the projected history controller')
   demandMethod(supervisor, 'resume', 'the resume controller')

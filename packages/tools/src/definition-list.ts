@@ -113,9 +113,7 @@ function itemsAfter(
   if (name === undefined || version === undefined || rest.length > 0) {
     throw argumentsInvalid('after must be the next of a page before', 'after')
   }
-  return items.filter(
-    (item) => item.name > name || (item.name === name && item.version > version),
-  )
+  return items.filter((item) => item.name > name || (item.name === name && item.version > version))
 }
 
 function cursorOf({ name, version }: RegisteredDefinition): string {

@@ -43,8 +43,12 @@ const wordings: Readonly<Partial<Record<ErrorCode, Wording>>> = {
   run_exists: { next: lookFirst },
   run_ended: { next: 'Nothing can be changed any more; workflow_run_get shows how it ended.' },
   run_conflict: { text: 'The run changed meanwhile.', next: lookFirst },
-  run_not_interrupted: { next: 'Nothing is waiting for an answer; workflow_run_get shows its status.' },
-  idempotency_key_reused: { next: 'Use another key for another run, or the same input for the same run.' },
+  run_not_interrupted: {
+    next: 'Nothing is waiting for an answer; workflow_run_get shows its status.',
+  },
+  idempotency_key_reused: {
+    next: 'Use another key for another run, or the same input for the same run.',
+  },
   interrupt_not_found: { next: 'workflow_run_get shows the open questions.' },
   interrupt_answered: { next: 'Somebody has answered; workflow_run_get shows how it went on.' },
   interrupt_needs_person: { next: 'You cannot answer for a person: ask the user to do it.' },

@@ -4,11 +4,7 @@ import { runView } from './run-view.ts'
 import type { ToolContext } from './tool-context.ts'
 
 /** What start, get and resume answer with: the run, and with extensions what to do now. */
-export function presentRun(
-  context: ToolContext,
-  run: StoredRun,
-  output?: JsonValue,
-): JsonObject {
+export function presentRun(context: ToolContext, run: StoredRun, output?: JsonValue): JsonObject {
   const advice = context.extensions === undefined ? undefined : adviceFor(context, run)
   return runView(run, {
     maxBytes: context.resultBytes,

@@ -7,7 +7,13 @@ import type {
   JsonObject,
   RunId,
 } from '@holdfast/core'
-import { optional, pageLimitField, smallArguments, uuidField, wholeNumberField } from './arguments.ts'
+import {
+  optional,
+  pageLimitField,
+  smallArguments,
+  uuidField,
+  wholeNumberField,
+} from './arguments.ts'
 import { defineTool, readOnly } from './define-tool.ts'
 import { boundedText, countThatFits } from './fit-result.ts'
 import { runStatusSchema, timeText } from './run-view.ts'

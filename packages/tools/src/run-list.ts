@@ -24,7 +24,9 @@ const fields = {
 
 const filterFields = {
   ...fields,
-  order: optional(oneOfField('By id, which is by age. Default ascending.', ['ascending', 'descending'])),
+  order: optional(
+    oneOfField('By id, which is by age. Default ascending.', ['ascending', 'descending']),
+  ),
   run_status: optional(
     someOfField('Only runs with one of these.', [
       'pending',

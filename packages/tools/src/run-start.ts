@@ -38,7 +38,10 @@ const fields = {
 const keyedFields = {
   ...fields,
   idempotency_key: optional(
-    boundedTextField('The same key and input give the same run, however often they are sent.', keyBytes),
+    boundedTextField(
+      'The same key and input give the same run, however often they are sent.',
+      keyBytes,
+    ),
   ),
 }
 
@@ -71,8 +74,7 @@ export function runStartTool(context: ToolContext): InvokableTool {
     outputSchema: runViewSchema,
     resultBytes: context.resultBytes,
   }
-  const description =
-    'Validate input, durably seed, and asynchronously start one new workflow run.'
+  const description = 'Validate input, durably seed, and asynchronously start one new workflow run.'
   if (context.extensions === undefined) {
     return defineTool({
       ...common,

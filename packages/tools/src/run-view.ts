@@ -1,4 +1,10 @@
-import { isCancelRequested, isTerminal, Limits, unansweredInterrupts, visibleStatus } from '@holdfast/core'
+import {
+  isCancelRequested,
+  isTerminal,
+  Limits,
+  unansweredInterrupts,
+  visibleStatus,
+} from '@holdfast/core'
 import type { JsonObject, JsonValue, OpenInterrupt, RunError, StoredRun } from '@holdfast/core'
 import { checkJsonValue } from '@holdfast/json'
 import { boundedText, documentBytes } from './fit-result.ts'
@@ -77,7 +83,14 @@ function render(run: StoredRun, options: RunViewOptions, left: ReadonlySet<Part>
     ...(record.parentRunId === undefined ? {} : { parent_run_id: record.parentRunId }),
     ...(record.artifacts.length === 0 || left.has('artifacts')
       ? {}
-      : { artifacts: record.artifacts.map(({ id, kind, digest, size }) => ({ id, kind, digest, size })) }),
+      : {
+          artifacts: record.artifacts.map(({ id, kind, digest, size }) => ({
+            id,
+            kind,
+            digest,
+            size,
+          })),
+        }),
     created_at: timeText(record.createdAt),
     updated_at: timeText(record.updatedAt),
     ...(options.advice === undefined ? {} : { advice: options.advice }),

@@ -30,4 +30,3 @@ export interface ToolContext {
   /** Absent: exactly the plain seven tools. */
   readonly extensions?: ToolExtensions
 }
-

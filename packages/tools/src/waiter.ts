@@ -15,9 +15,9 @@ export interface WaitRequest<State> {
   /** Milliseconds. */
   readonly waitMs: number
   readonly signal?: AbortSignal
-  read(): Promise<State>
+  readonly read: () => Promise<State>
   /** Whether there is nothing more to wait for. */
-  isDone(state: State): boolean | Promise<boolean>
+  readonly isDone: (state: State) => boolean | Promise<boolean>
 }
 
 /** Waits for runs of one session. */
