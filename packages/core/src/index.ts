@@ -48,6 +48,8 @@ export {
   unansweredInterrupts,
   visibleStatus,
 } from './run-view.ts'
+export { runProgress } from './run-progress.ts'
+export type { RunProgress } from './run-progress.ts'
 export { isStoreConflict, StoreConflictError } from './store.ts'
 export type {
   BlobPut,

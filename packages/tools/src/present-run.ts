@@ -6,8 +6,11 @@ import type { ToolContext } from './tool-context.ts'
 /** What start, get and resume answer with: the run, and with extensions what to do now. */
 export function presentRun(context: ToolContext, run: StoredRun, output?: JsonValue): JsonObject {
   const advice = context.extensions === undefined ? undefined : adviceFor(context, run)
+  const { name, version } = run.record.definition
+  const resumeSchema = context.catalog.find(name, version)?.resumeSchema
   return runView(run, {
     maxBytes: context.resultBytes,
+    ...(resumeSchema === undefined ? {} : { resumeSchema }),
     showsQuestions: !context.definitions.isHostsOwn(run.record),
     ...(output === undefined ? {} : { output }),
     ...(advice === undefined ? {} : { advice }),

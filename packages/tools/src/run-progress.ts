@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue, StoredRun } from '@holdfast/core'
-import { isJsonObject } from '@holdfast/json'
+import { runProgress } from '@holdfast/core'
+import type { JsonObject, StoredRun } from '@holdfast/core'
 import { boundedText } from './fit-result.ts'
 
 const messageBytes = 512
@@ -17,26 +17,16 @@ export const progressSchema: JsonObject = {
   additionalProperties: false,
 }
 
-/**
- * How far a run has come: steps as the journal counts them, and what the definition says itself.
- *
- * Read from the journal's head, so it is live. Absent when the head says nothing of it.
- */
-export function progressOf(run: StoredRun): JsonObject | undefined {
-  const head = run.head ?? {}
-  const own = head['progress']
-  const said = own !== undefined && isJsonObject(own) ? own : {}
-  const message = said['message']
-  const progress = {
-    ...count('completed_steps', head['completedSteps']),
-    ...count('total_steps', head['totalSteps']),
-    ...count('completed', said['completed']),
-    ...count('total', said['total']),
-    ...(typeof message === 'string' ? { message: boundedText(message, messageBytes) } : {}),
+/** How far a run has come: steps as the journal counts them, and what the definition says itself. */
+export function progressView(run: StoredRun): JsonObject | undefined {
+  const progress = runProgress(run)
+  if (progress === undefined) return undefined
+  const { completedSteps, totalSteps, completed, total, message } = progress
+  return {
+    ...(completedSteps === undefined ? {} : { completed_steps: completedSteps }),
+    ...(totalSteps === undefined ? {} : { total_steps: totalSteps }),
+    ...(completed === undefined ? {} : { completed }),
+    ...(total === undefined ? {} : { total }),
+    ...(message === undefined ? {} : { message: boundedText(message, messageBytes) }),
   }
-  return Object.keys(progress).length === 0 ? undefined : progress
-}
-
-function count(name: string, value: JsonValue | undefined): JsonObject {
-  return typeof value === 'number' && value >= 0 ? { [name]: value } : {}
 }

@@ -8,7 +8,7 @@ import {
 import type { JsonObject, JsonValue, OpenInterrupt, RunError, StoredRun } from '@holdfast/core'
 import { checkJsonValue } from '@holdfast/json'
 import { boundedText, documentBytes } from './fit-result.ts'
-import { progressOf, progressSchema } from './run-progress.ts'
+import { progressView, progressSchema } from './run-progress.ts'
 
 const nameBytes = 64
 const reasonBytes = 1_024
@@ -34,6 +34,8 @@ export interface RunViewOptions {
   readonly output?: JsonValue
   /** Whether questions are shown with payload and schema. */
   readonly showsQuestions: boolean
+  /** The schema of answers to questions that have none of their own. */
+  readonly resumeSchema?: JsonObject
   /** What the model should do now, where that is wanted. */
   readonly advice?: string
 }
@@ -59,11 +61,11 @@ function render(run: StoredRun, options: RunViewOptions, left: ReadonlySet<Part>
   const missing = new Set<Part>()
   const interrupts = left.has('interrupts')
     ? []
-    : open.map((interrupt) => interruptView(interrupt, options.showsQuestions, left, missing))
+    : open.map((interrupt) => interruptView(interrupt, options, left, missing))
   if (left.has('interrupts') && open.length > 0) missing.add('interrupts')
   if (left.has('artifacts') && record.artifacts.length > 0) missing.add('artifacts')
   if (left.has('output') && options.output !== undefined) missing.add('output')
-  const progress = progressOf(run)
+  const progress = progressView(run)
   return {
     run_id: record.id,
     definition_name: boundedText(record.definition.name, nameBytes),
@@ -100,12 +102,12 @@ function render(run: StoredRun, options: RunViewOptions, left: ReadonlySet<Part>
 
 function interruptView(
   interrupt: OpenInterrupt,
-  showsQuestion: boolean,
+  { showsQuestions, resumeSchema }: RunViewOptions,
   left: ReadonlySet<Part>,
   missing: Set<Part>,
 ): JsonObject {
-  const schema = showsQuestion ? jsonOf(interrupt.schema) : undefined
-  const payload = showsQuestion ? jsonOf(interrupt.payload) : undefined
+  const schema = showsQuestions ? (jsonOf(interrupt.schema) ?? resumeSchema) : undefined
+  const payload = showsQuestions ? jsonOf(interrupt.payload) : undefined
   if (schema !== undefined && left.has('interrupt_schemas')) missing.add('interrupt_schemas')
   if (payload !== undefined && left.has('interrupt_payloads')) missing.add('interrupt_payloads')
   if (interrupt.reason !== undefined && left.has('interrupt_reasons')) {

@@ -121,8 +121,8 @@ describe('workflow_run_get', () => {
         cancelRequested: true,
       },
       head: {
-        completedSteps: 2,
-        totalSteps: 8,
+        completed_steps: 2,
+        total_steps: 8,
         progress: { completed: 1, total: 4, message: 'reading' },
       },
     })
@@ -137,6 +137,15 @@ describe('workflow_run_get', () => {
       interrupts: [{ id: 'q1', answer: 'person', reason: 'Refund?', payload }],
       artifacts: [{ id: 'report', kind: 'pdf', digest, size: 3 }],
     })
+  })
+
+  test('shows the definition’s schema for a question that has none of its own', async () => {
+    const session = createSession()
+    const runId = await asking(session, question('q1'))
+    expect(await session.call('workflow_run_get', { run_id: runId })).toMatchObject({
+      interrupts: [{ id: 'q1', schema: { required: ['approved'] } }],
+    })
+    expect(JSON.stringify(await session.call('workflow_run_list', {}))).not.toContain('approved')
   })
 
   test('shows why a run waits and why it failed', async () => {
@@ -247,7 +256,7 @@ describe('workflow_run_get', () => {
           statusSummary: control(1_024),
           error: { code: control(100), message: control(2_000), retryable: false },
         },
-        head: { completedSteps: 1, progress: { completed: 1, message: control(2_000) } },
+        head: { completed_steps: 1, progress: { completed: 1, message: control(2_000) } },
       })
       const text = (
         await session.tool('workflow_run_get').invoke(JSON.stringify({ run_id: runId }))
