@@ -1,1 +1,69 @@
-export {}
+export { WorkflowAgent } from './workflow-agent.ts'
+export type {
+  CallInput,
+  GenerateOptions,
+  GenerationSettings,
+  PrepareCall,
+  PrepareCallInput,
+  PrepareCallResult,
+  PrepareStep,
+  PrepareStepInput,
+  PrepareStepResult,
+  SharedSettings,
+  StreamOptions,
+  ToolChoice,
+  WorkflowAgentOptions,
+} from './settings.ts'
+export type { Context } from './context.ts'
+export type { LanguageModel, ModelResolver } from './language-model.ts'
+export type { Instructions } from './prompt.ts'
+export type {
+  AgentWarning,
+  WorkflowAgentGenerateResult,
+  WorkflowAgentStreamResult,
+} from './results.ts'
+export type {
+  GeneratedFile,
+  StepContentPart,
+  StepResult,
+  StepToolCall,
+  StepToolDenied,
+  StepToolError,
+  StepToolResult,
+} from './step-result.ts'
+export type { FinishReason, Usage } from './usage.ts'
+export type {
+  AgentCallbacks,
+  EndEvent,
+  StartEvent,
+  StepStartEvent,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+} from './callbacks.ts'
+
+export { hasToolCall, isLoopFinished, isStepCount } from './stop-conditions.ts'
+export type { StopCondition } from './stop-conditions.ts'
+export type { Timeouts, TimeoutSetting } from './timeouts.ts'
+export { redactedErrorText } from './error-text.ts'
+export type { ErrorSource, ErrorText } from './error-text.ts'
+
+export type { DurableToolOptions } from './tool-execution.ts'
+export type { RawToolCall, ToolCallRepair, ToolCallRepairOptions } from './tool-call-parsing.ts'
+export type {
+  ToolApproval,
+  ToolApprovalQuestion,
+  ToolApprovalRule,
+  ToolApprovalStatus,
+} from './tool-approval.ts'
+export type { PendingApproval } from './tool-calls.ts'
+export { ApprovalAnswer, ClientToolAnswer } from './tool-questions.ts'
+export { BudgetAnswer } from './budget.ts'
+
+export { createModelCallToUIChunkTransform, toUIMessageChunk } from './to-ui-chunk.ts'
+export type { ModelCallToUIChunkOptions, UiChunkOptions } from './to-ui-chunk.ts'
+export type { ModelCallStreamPart, ToolPartOrigin } from './model-call-part.ts'
+
+export { AgentRunInput, AgentRunOutput, agentWorkflow } from './agent-workflow.ts'
+export type { AgentOfRun, AgentWorkflowOptions } from './agent-workflow.ts'
+export { agentStreamFraming } from './stream-framing.ts'
+export { messagesFromTurns } from './conversation-messages.ts'

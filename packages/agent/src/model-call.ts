@@ -1,0 +1,287 @@
+// One model call with its retries: asks, streams, checks tool calls, and says what is to be recorded.
+//
+// M1. `start-step` is emitted once, before anything else of the call. What an earlier run of this body left with the reader
+//     is taken back by one `reset-step` in its place; so is what a failed attempt emitted.
+// M2. When the caller's signal fires, the call resolves with what had come, marked aborted; open blocks are ended.
+// M3. Nothing is tried again once the signal has fired.
+// M4. Every timer and listener is gone when the call settles.
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider'
+import { ErrorCode, HoldfastError, isHoldfastError } from '@holdfast/core'
+import type { JsonObject, System } from '@holdfast/core'
+import { ContentCollector, metadataOf } from './content-collector.ts'
+import type { ErrorText } from './error-text.ts'
+import { partsOfGenerated } from './generated-parts.ts'
+import type { CallableModel } from './language-model.ts'
+import { modelCallRecordVersion } from './model-call-record.ts'
+import type { ModelCallRecord, RecordedToolCall } from './model-call-record.ts'
+import type { StepScope } from './operations.ts'
+import { plainObject } from './plain-json.ts'
+import { isPassingFailure, pause, retryDelayMs } from './retry.ts'
+import { createDeadline, untilAborted } from './timeouts.ts'
+import type { Deadline, Timeouts } from './timeouts.ts'
+import { usageFromModel } from './usage.ts'
+
+/** What a model call needs. */
+export interface ModelCall {
+  readonly model: CallableModel
+  readonly options: LanguageModelV4CallOptions
+  /** Whether to stream, or to take the answer whole. */
+  readonly streaming: boolean
+  readonly maxRetries: number
+  readonly timeouts: Timeouts
+  /** Milliseconds that are left of the whole call's time. */
+  readonly remainingMs: number | undefined
+  /** Ids of blocks in earlier steps, and what is put behind one that comes again. */
+  readonly blockIds: { readonly taken: ReadonlySet<string>; readonly suffix: string }
+  /** Checks a tool call and decides what is to become of it. */
+  readonly judge: (call: JudgedCall) => Promise<RecordedToolCall>
+  readonly errorText: ErrorText
+  readonly system: System
+}
+
+/** A tool call as the model's stream has it. */
+export type JudgedCall = Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>
+
+/**
+ * Calls the model.
+ *
+ * @throws `model_failed` after the last try, its cause being what the model threw; `timeout`
+ */
+export async function callModel(call: ModelCall, scope: StepScope): Promise<ModelCallRecord> {
+  const deadline = createDeadline(call.system, [scope.signal])
+  deadline.arm('step', call.timeouts.stepMs)
+  deadline.arm('total', call.remainingMs)
+  try {
+    await scope.emit({ type: scope.hasEarlierParts ? 'reset-step' : 'start-step' })
+    for (let failures = 0; ; ) {
+      const attempt = new Attempt(call, scope, deadline.signal)
+      try {
+        return await attempt.run()
+      } catch (error) {
+        if (scope.signal.aborted) return await attempt.cutOff()
+        failures += 1
+        if (deadline.signal.aborted) throw deadline.signal.reason
+        if (failures > call.maxRetries || !isPassingFailure(error)) throw failed(error, call)
+        if (attempt.hasEmitted) await scope.emit({ type: 'reset-step' })
+        await pause(retryDelayMs(error, failures, call.system), call.system, deadline.signal)
+      }
+    }
+  } catch (error) {
+    if (!scope.signal.aborted) throw error
+    // Cut between two tries: nothing of the failed one counts.
+    return new Attempt(call, scope, deadline.signal).cutOff()
+  } finally {
+    deadline.dispose()
+  }
+}
+
+function failed(error: unknown, call: ModelCall): HoldfastError {
+  if (isHoldfastError(error)) return error
+  return new HoldfastError(ErrorCode.modelFailed, {
+    message: call.errorText(error, 'model'),
+    details: { provider: call.model.provider, model_id: call.model.modelId },
+    cause: error,
+    retryable: isPassingFailure(error),
+  })
+}
+
+/** One try of a call. */
+class Attempt {
+  hasEmitted = false
+  private readonly call: ModelCall
+  private readonly scope: StepScope
+  private readonly deadline: Deadline
+  private readonly collector: ContentCollector
+  private warnings: readonly object[] = []
+  private responseId: string | undefined
+  private responseModelId: string | undefined
+  private timestamp: number
+  private headers: Readonly<Record<string, string>> | undefined
+  private finish: Extract<LanguageModelV4StreamPart, { type: 'finish' }> | undefined
+
+  constructor(call: ModelCall, scope: StepScope, signal: AbortSignal) {
+    this.call = call
+    this.scope = scope
+    this.deadline = createDeadline(call.system, [signal])
+    this.timestamp = call.system.now()
+    this.collector = new ContentCollector((part) => {
+      this.hasEmitted = true
+      return scope.emit(part)
+    }, call.blockIds)
+  }
+
+  async run(): Promise<ModelCallRecord> {
+    try {
+      this.deadline.arm('firstChunk', this.call.timeouts.firstChunkMs)
+      if (this.call.streaming) await this.stream()
+      else await this.generate()
+      if (this.deadline.signal.aborted) throw this.deadline.signal.reason
+      await this.collector.endOpenBlocks()
+      if (this.finish === undefined && this.collector.isEmpty) throw noOutput()
+      return await this.ended()
+    } finally {
+      this.deadline.dispose()
+    }
+  }
+
+  /** What had come when the signal fired. */
+  async cutOff(): Promise<ModelCallRecord> {
+    await this.collector.endOpenBlocks()
+    return { ...this.record(), aborted: true }
+  }
+
+  private async generate(): Promise<void> {
+    const { model, options } = this.call
+    const { signal } = this.deadline
+    const answer = model.generate({ ...options, abortSignal: signal })
+    const result = await untilAborted(answer, signal)
+    this.headers = result.response?.headers
+    for (const part of partsOfGenerated(result)) await this.accept(part)
+  }
+
+  private async stream(): Promise<void> {
+    const { model, options } = this.call
+    const { signal } = this.deadline
+    const opening = model.stream({ ...options, abortSignal: signal })
+    const { stream, response } = await untilAborted(opening, signal)
+    this.headers = response?.headers
+    const reader = stream.getReader()
+    const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined)
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      if (signal.aborted) cancel()
+      for (let next = await reader.read(); !next.done; next = await reader.read()) {
+        await this.accept(next.value)
+        if (signal.aborted) return
+      }
+    } catch (error) {
+      cancel()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+
+  private async accept(part: LanguageModelV4StreamPart): Promise<void> {
+    switch (part.type) {
+      case 'stream-start':
+        this.warnings = part.warnings
+        return this.scope.emit({ type: 'model-call-start', warnings: part.warnings })
+      case 'response-metadata': {
+        const { id, modelId, timestamp } = part
+        this.responseId = id ?? this.responseId
+        this.responseModelId = modelId ?? this.responseModelId
+        this.timestamp = timestamp?.getTime() ?? this.timestamp
+        return this.scope.emit({
+          type: 'model-call-response-metadata',
+          ...(id === undefined ? {} : { id }),
+          ...(modelId === undefined ? {} : { modelId }),
+          ...(timestamp === undefined ? {} : { timestamp }),
+        })
+      }
+      case 'ping':
+        return
+      case 'raw':
+        return this.scope.emit(part)
+      case 'error':
+        throw part.error
+      case 'finish':
+        this.finish = part
+        return
+      case 'tool-call':
+        this.sawOutput()
+        return this.addToolCall(part)
+      case 'tool-approval-request': {
+        const { type, approvalId, toolCallId } = part
+        const metadata = metadataOf(part.providerMetadata)
+        this.collector.add({ type, approvalId, toolCallId, ...metadata })
+        return
+      }
+      default:
+        this.sawOutput()
+        return this.collector.accept(part)
+    }
+  }
+
+  private sawOutput(): void {
+    this.deadline.disarm('firstChunk')
+    const { chunkMs } = this.call.timeouts
+    if (chunkMs !== undefined) this.deadline.arm('chunk', chunkMs)
+  }
+
+  private async addToolCall(part: JudgedCall): Promise<void> {
+    // Checking may take its time (a repair asks a model): no output is due meanwhile.
+    this.deadline.disarm('chunk')
+    const call = await this.call.judge(part)
+    this.deadline.arm('chunk', this.call.timeouts.chunkMs)
+    this.collector.add(call)
+    this.hasEmitted = true
+    const { toolCallId, toolName, dynamic, title, toolMetadata, error } = call
+    await this.scope.emit({
+      type: 'tool-call',
+      toolCallId,
+      toolName,
+      input: plainObject({ input: call.input })['input'] ?? {},
+      ...(call.decision === 'invalid' ? { invalid: true } : {}),
+      ...(error === undefined ? {} : { error }),
+      ...(call.decision === 'provider' ? { providerExecuted: true } : {}),
+      ...(dynamic === undefined ? {} : { dynamic }),
+      ...(title === undefined ? {} : { title }),
+      ...(toolMetadata === undefined ? {} : { toolMetadata: toolMetadata as JsonObject }),
+      ...metadataOf(part.providerMetadata),
+    })
+  }
+
+  private async ended(): Promise<ModelCallRecord> {
+    const record = this.record()
+    await this.scope.emit({
+      type: 'model-call-end',
+      finishReason: record.finishReason,
+      ...(record.rawFinishReason === undefined ? {} : { rawFinishReason: record.rawFinishReason }),
+      usage: usageFromModel(record.usage),
+      ...metadataOf(this.finish?.providerMetadata),
+    })
+    return record
+  }
+
+  private record(): ModelCallRecord {
+    const { finishReason, usage, providerMetadata } = this.finish ?? {}
+    const { provider, modelId } = this.call.model
+    return {
+      version: modelCallRecordVersion,
+      model: { provider, modelId },
+      content: this.collector.content,
+      finishReason: finishReason?.unified ?? 'other',
+      ...(finishReason?.raw === undefined ? {} : { rawFinishReason: finishReason.raw }),
+      usage: recordedUsage(usage),
+      ...metadataOf(providerMetadata),
+      response: {
+        timestamp: this.timestamp,
+        ...(this.responseId === undefined ? {} : { id: this.responseId }),
+        ...(this.responseModelId === undefined ? {} : { modelId: this.responseModelId }),
+        ...(this.headers === undefined ? {} : { headers: { ...this.headers } }),
+      },
+      warnings: this.warnings.map((warning) => plainObject(warning)),
+    }
+  }
+}
+
+function recordedUsage(usage: LanguageModelV4Usage | undefined): ModelCallRecord['usage'] {
+  if (usage === undefined) return { inputTokens: {}, outputTokens: {} }
+  return {
+    inputTokens: plainObject(usage.inputTokens),
+    outputTokens: plainObject(usage.outputTokens),
+    ...(usage.raw === undefined ? {} : { raw: plainObject(usage.raw) }),
+  }
+}
+
+function noOutput(): HoldfastError {
+  return new HoldfastError(ErrorCode.modelFailed, {
+    message: 'No output generated. The model stream ended without a finish chunk.',
+    retryable: true,
+  })
+}

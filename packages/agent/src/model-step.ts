@@ -1,0 +1,156 @@
+import { withUserAgentSuffix } from '@ai-sdk/provider-utils'
+import type { ModelMessage } from '@ai-sdk/provider-utils'
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { JsonObject } from '@holdfast/core'
+import { callableModel } from './language-model.ts'
+import { reportingErrors } from './error-report.ts'
+import type { LoopCall, LoopState } from './loop-state.ts'
+import { callModel } from './model-call.ts'
+import { judgeToolCall } from './judge-tool-call.ts'
+import type { ModelCallRecord } from './model-call-record.ts'
+import { activeToolsOf, modelToolChoice, modelTools } from './model-tools.ts'
+import type { StepScope } from './operations.ts'
+import { plainJson } from './plain-json.ts'
+import { generationOf } from './prepare.ts'
+import type { PreparedCall } from './prepare.ts'
+import { modelPrompt, refuseSystemMessages } from './prompt.ts'
+import type { GenerationSettings, PrepareStepResult } from './settings.ts'
+import { timeoutsOf } from './timeouts.ts'
+
+/** The step whose model is to be called. */
+export interface ModelStep {
+  readonly call: LoopCall
+  readonly state: LoopState
+  /** From 1. */
+  readonly number: number
+  readonly remainingMs: number | undefined
+}
+
+const defaultRetries = 2
+
+/**
+ * The body of a model step: hooks first, then the call. Everything that an application may do here with effects or
+ * awaits happens inside of the step, so that a replay does none of it.
+ */
+export function runModelStep(step: ModelStep, scope: StepScope): Promise<ModelCallRecord> {
+  return reportingErrors(step.call, () => prepareAndCall(step, scope))
+}
+
+async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelCallRecord> {
+  const { call, state, number, remainingMs } = step
+  const settings = await call.prepare()
+  const given = number === 1 ? settings.messages : undefined
+  const incoming = given ?? state.messages
+  if (number === 1) await notifyStart(step, settings, incoming)
+  const changes = await stepChanges(step, settings, incoming)
+  const messages = changes.messages ?? incoming
+  if (!settings.allowSystemInMessages) refuseSystemMessages(messages)
+  const instructions = changes.instructions ?? settings.instructions
+  const generation: GenerationSettings = { ...settings.generation, ...generationOf(changes) }
+  const tools = activeToolsOf(call.tools, changes.activeTools ?? settings.activeTools)
+  const runtimeContext = changes.runtimeContext ?? settings.runtimeContext
+  const toolsContext = changes.toolsContext ?? settings.toolsContext
+  const model = callableModel(changes.model ?? settings.model, call.resolveModel)
+  const options: LanguageModelV4CallOptions = {
+    ...callSettings(generation),
+    prompt: modelPrompt(instructions, messages),
+  }
+  if (Object.keys(tools).length > 0) {
+    options.tools = await modelTools(tools, toolsContext)
+    options.toolChoice = modelToolChoice(changes.toolChoice ?? settings.toolChoice)
+  }
+  const { provider, modelId } = model
+  await call.callbacks.notify('onStepStart', {
+    callId: call.operations.callId,
+    stepNumber: number - 1,
+    model: { provider, modelId },
+    instructions,
+    messages,
+    tools,
+    steps: state.steps,
+    runtimeContext,
+    toolsContext,
+  })
+  const record = await callModel(
+    {
+      model,
+      options,
+      streaming: call.operations.streaming,
+      maxRetries: generation.maxRetries ?? defaultRetries,
+      timeouts: timeoutsOf(settings.timeout),
+      remainingMs,
+      blockIds: { taken: state.blockIds, suffix: String(number) },
+      errorText: call.errorText,
+      system: call.system,
+      judge: (toolCall) =>
+        judgeToolCall(toolCall, {
+          tools,
+          repair: settings.repairToolCall,
+          instructions,
+          messages,
+          policy: settings.toolApproval,
+          toolsContext,
+          runtimeContext,
+          log: call.log,
+        }),
+    },
+    scope,
+  )
+  return {
+    ...record,
+    ...(messages === state.messages ? {} : { messages: recorded(messages) }),
+    ...(changes.runtimeContext === undefined ? {} : { runtimeContext }),
+    ...(changes.toolsContext === undefined ? {} : { toolsContext }),
+  }
+}
+
+async function notifyStart(
+  { call }: ModelStep,
+  settings: PreparedCall,
+  messages: readonly ModelMessage[],
+): Promise<void> {
+  const { provider, modelId } = callableModel(settings.model, call.resolveModel)
+  await call.callbacks.notify('onStart', {
+    callId: call.operations.callId,
+    model: { provider, modelId },
+    instructions: settings.instructions,
+    messages,
+    tools: call.tools,
+    activeTools: settings.activeTools,
+    maxRetries: settings.generation.maxRetries ?? defaultRetries,
+    runtimeContext: settings.runtimeContext,
+    toolsContext: settings.toolsContext,
+  })
+}
+
+async function stepChanges(
+  { call, state, number }: ModelStep,
+  settings: PreparedCall,
+  messages: readonly ModelMessage[],
+): Promise<PrepareStepResult> {
+  const changes = await settings.prepareStep?.({
+    model: settings.model,
+    stepNumber: number - 1,
+    steps: state.steps,
+    messages,
+    initialInstructions: settings.instructions,
+    initialMessages: settings.messages ?? call.messages,
+    runtimeContext: settings.runtimeContext,
+    toolsContext: settings.toolsContext,
+  })
+  return changes ?? {}
+}
+
+function callSettings(generation: GenerationSettings): Omit<LanguageModelV4CallOptions, 'prompt'> {
+  const { headers, stopSequences, maxRetries: _retries, ...rest } = generation
+  return {
+    ...rest,
+    ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
+    headers: withUserAgentSuffix({ ...headers }, 'ai-sdk-agent/workflow'),
+  }
+}
+
+/** Messages as a journal keeps them. */
+function recorded(messages: readonly ModelMessage[]): (JsonObject & { readonly role: string })[] {
+  return plainJson(messages) as unknown as (JsonObject & { readonly role: string })[]
+}

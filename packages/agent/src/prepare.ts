@@ -1,0 +1,126 @@
+import type { ModelMessage, ToolSet } from '@ai-sdk/provider-utils'
+import { Limits } from '@holdfast/core'
+import type { LanguageModel } from './language-model.ts'
+import type { Instructions } from './prompt.ts'
+import type { Context } from './context.ts'
+import type {
+  GenerationSettings,
+  PrepareCall,
+  PrepareStep,
+  SharedSettings,
+  ToolChoice,
+  WorkflowAgentOptions,
+} from './settings.ts'
+import type { StopCondition } from './stop-conditions.ts'
+import type { TimeoutSetting } from './timeouts.ts'
+import type { ToolApproval } from './tool-approval.ts'
+import type { ToolCallRepair } from './tool-call-parsing.ts'
+
+/** A call's settings after `prepareCall`. */
+export interface PreparedCall {
+  readonly model: LanguageModel
+  readonly generation: GenerationSettings
+  readonly instructions: Instructions | undefined
+  readonly toolChoice: ToolChoice | undefined
+  readonly stopWhen: readonly StopCondition[]
+  readonly activeTools: readonly string[] | undefined
+  readonly prepareStep: PrepareStep | undefined
+  readonly repairToolCall: ToolCallRepair | undefined
+  readonly toolApproval: ToolApproval | undefined
+  readonly timeout: TimeoutSetting | undefined
+  readonly runtimeContext: Context
+  readonly toolsContext: Readonly<Record<string, unknown>>
+  readonly allowSystemInMessages: boolean
+  /** Given by `prepareCall` in place of the caller's. */
+  readonly messages: readonly ModelMessage[] | undefined
+}
+
+/** The agent's and the call's settings as one: where both say something, the call's word counts. */
+export function mergedSettings(agent: SharedSettings, call: SharedSettings): SharedSettings {
+  const given = Object.entries(call).filter(([, value]) => value !== undefined)
+  return { ...agent, ...Object.fromEntries(given) }
+}
+
+/** The bound on steps: as it is given, else 20 unless stop conditions bound the call. */
+export function budgetOf(settings: SharedSettings, maxSteps: number | undefined): number | undefined {
+  if (maxSteps !== undefined) return maxSteps
+  return settings.stopWhen === undefined ? Limits.agentSteps : undefined
+}
+
+/** Resolves a call's settings, asking `prepareCall` if there is one. */
+export async function preparedCall(
+  agent: Pick<WorkflowAgentOptions, 'model' | 'prepareCall'>,
+  settings: SharedSettings,
+  given: { readonly tools: ToolSet; readonly messages: readonly ModelMessage[] },
+): Promise<PreparedCall> {
+  const asked = await askedChanges(agent, settings, given)
+  const changed = { ...settings, ...asked }
+  const { stopWhen } = changed
+  return {
+    model: asked.model ?? agent.model,
+    generation: generationOf(changed),
+    instructions: changed.instructions,
+    toolChoice: changed.toolChoice,
+    stopWhen: stopWhen === undefined ? [] : listOf(stopWhen),
+    activeTools: changed.activeTools,
+    prepareStep: settings.prepareStep,
+    repairToolCall: settings.repairToolCall,
+    toolApproval: settings.toolApproval,
+    timeout: changed.timeout,
+    runtimeContext: changed.runtimeContext ?? {},
+    toolsContext: changed.toolsContext ?? {},
+    allowSystemInMessages: settings.allowSystemInMessages ?? false,
+    messages: asked.messages,
+  }
+}
+
+/** Only the generation settings of something that has more. */
+export function generationOf(settings: GenerationSettings): GenerationSettings {
+  const picked: Partial<Record<keyof GenerationSettings, unknown>> = {}
+  for (const name of generationNames) {
+    if (settings[name] !== undefined) picked[name] = settings[name]
+  }
+  return picked as GenerationSettings
+}
+
+const generationNames = [
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'stopSequences',
+  'seed',
+  'reasoning',
+  'providerOptions',
+  'headers',
+  'maxRetries',
+] as const satisfies readonly (keyof GenerationSettings)[]
+
+async function askedChanges(
+  agent: Pick<WorkflowAgentOptions, 'model' | 'prepareCall'>,
+  settings: SharedSettings,
+  given: { readonly tools: ToolSet; readonly messages: readonly ModelMessage[] },
+): Promise<NonNullable<Awaited<ReturnType<PrepareCall>>>> {
+  if (agent.prepareCall === undefined) return {}
+  const { instructions, toolChoice, stopWhen, activeTools, timeout } = settings
+  const changes = await agent.prepareCall({
+    model: agent.model,
+    ...given,
+    ...generationOf(settings),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(stopWhen === undefined ? {} : { stopWhen }),
+    ...(activeTools === undefined ? {} : { activeTools }),
+    ...(timeout === undefined ? {} : { timeout }),
+    runtimeContext: settings.runtimeContext ?? {},
+    toolsContext: settings.toolsContext ?? {},
+  })
+  const defined = Object.entries(changes ?? {}).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(defined)
+}
+
+function listOf<Item>(value: Item | readonly Item[]): readonly Item[] {
+  return Array.isArray(value) ? value : [value as Item]
+}
