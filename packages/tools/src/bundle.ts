@@ -2,6 +2,7 @@ import { configurationInvalid, isUuid, Limits, wholeNumberOption } from '@holdfa
 import type {
   Catalog,
   DefinitionReference,
+  InputReader,
   InvokableTool,
   RunReader,
   SessionId,
@@ -29,9 +30,18 @@ const smallestResultBytes = 16 * 1_024
 export interface WorkflowToolsConfig {
   /** Whose runs. Nothing of another session is reachable through the bundle. */
   readonly sessionId: SessionId
+  /**
+   * All definitions whose runs the session may hold, agents too: runs of those that are not offered
+   * are protected, runs of those that nobody knows can be stopped.
+   */
   readonly catalog: Catalog
   /** Reads runs; a store is one. */
   readonly runs: RunReader
+  /**
+   * Named so that a composition can be passed whole. The tools never read an input: the supervisor
+   * stores it in the commit that creates the run.
+   */
+  readonly inputs?: InputReader
   /** Of this session: another's is refused. */
   readonly supervisor: ToolSupervisor
   /**

@@ -7,12 +7,13 @@ export interface OfferedDefinitions {
   list(): readonly RegisteredDefinition[]
   /** @throws `definition_unknown`, for what is not offered as for what does not exist */
   resolve(name: string, version: string): RegisteredDefinition
-  /** Whether a run is of a definition that is registered and not offered: the host's own business. */
-  isHostsOwn(record: RunRecord): boolean
+  /** What is offered under the name and version of a run's definition. */
+  of(record: RunRecord): RegisteredDefinition | undefined
   /**
    * Demands that a run may be answered or stopped through the bundle.
    *
-   * The host's own may not. One of a definition that is not registered any more may still be stopped.
+   * One of a definition that is registered and not offered may not: it is the host's own. One of a
+   * definition that is not registered, or not any more, may still be stopped.
    *
    * @throws `not_permitted`
    */
@@ -39,12 +40,11 @@ export function offeredDefinitions(
   }
   const isOffered = (definition: RegisteredDefinition): boolean =>
     listed?.has(identityOf(definition)) ?? isWorkflow(definition)
-  const isHostsOwn = ({ definition: { name, version } }: RunRecord): boolean => {
-    const found = catalog.find(name, version)
-    return found !== undefined && !isOffered(found)
-  }
   return {
-    isHostsOwn,
+    of({ definition: { name, version } }) {
+      const found = catalog.find(name, version)
+      return found !== undefined && isOffered(found) ? found : undefined
+    },
     list: () => catalog.list().filter(isOffered),
     resolve(name, version) {
       const found = catalog.find(name, version)
@@ -53,11 +53,12 @@ export function offeredDefinitions(
         message: 'unknown workflow definition',
       })
     },
-    demandActionable(record) {
-      if (!isHostsOwn(record)) return
+    demandActionable({ id, definition: { name, version } }) {
+      const found = catalog.find(name, version)
+      if (found === undefined || isOffered(found)) return
       throw new HoldfastError(ErrorCode.notPermitted, {
-        message: `Run ${record.id} is not of a workflow that is offered here.`,
-        details: { run_id: record.id },
+        message: `Run ${id} is not of a workflow that is offered here.`,
+        details: { run_id: id },
       })
     },
   }

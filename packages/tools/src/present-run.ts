@@ -6,29 +6,24 @@ import type { ToolContext } from './tool-context.ts'
 /** What start, get and resume answer with: the run, and with extensions what to do now. */
 export function presentRun(context: ToolContext, run: StoredRun, output?: JsonValue): JsonObject {
   const advice = context.extensions === undefined ? undefined : adviceFor(context, run)
-  const { name, version } = run.record.definition
-  const resumeSchema = context.catalog.find(name, version)?.resumeSchema
+  const offered = context.definitions.of(run.record)
+  const resumeSchema = offered?.resumeSchema
   return runView(run, {
     maxBytes: context.resultBytes,
     ...(resumeSchema === undefined ? {} : { resumeSchema }),
-    showsQuestions: !context.definitions.isHostsOwn(run.record),
+    showsQuestions: offered !== undefined,
     ...(output === undefined ? {} : { output }),
     ...(advice === undefined ? {} : { advice }),
   })
 }
 
-/**
- * The output of a completed run whose definition lets models see it; else nothing.
- *
- * What the bundle does not offer, or the catalog does not have any more, shows none.
- */
+/** The output of a completed run whose definition is offered and lets models see it; else nothing. */
 export async function outputForModel(
-  { catalog, definitions, supervisor }: ToolContext,
+  { definitions, supervisor }: ToolContext,
   { record }: StoredRun,
 ): Promise<JsonValue | undefined> {
-  if (record.status !== 'completed' || definitions.isHostsOwn(record)) return undefined
-  const found = catalog.find(record.definition.name, record.definition.version)
-  if (found?.definition.outputForModels !== true) return undefined
+  if (record.status !== 'completed') return undefined
+  if (definitions.of(record)?.definition.outputForModels !== true) return undefined
   return supervisor.output(record.id)
 }
 

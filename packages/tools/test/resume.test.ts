@@ -96,13 +96,16 @@ describe('is refused, and the supervisor not called, for', () => {
 
   test('a definition that is not registered any more', async () => {
     const { session } = watched()
-    const runId = await asking(session, question('q1'))
+    const runId = await asking(session, question('q1', { payload: 'hidden' }))
     const later = createSession({ store: session.store, definitions: [] })
     expect(
       await later.refusal('workflow_run_resume', { run_id: runId, resume: yes }),
     ).toMatchObject({
       code: 'definition_unknown',
     })
+    const run = await later.call('workflow_run_get', { run_id: runId })
+    expect(run).toMatchObject({ interrupts: [{ id: 'q1' }] })
+    expect(JSON.stringify(run)).not.toContain('hidden')
     expect(await later.call('workflow_run_cancel', { run_id: runId })).toMatchObject({
       idempotent: false,
     })
