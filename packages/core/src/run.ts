@@ -128,6 +128,8 @@ export const RunRecord = Type.Object(
     inboxReadThrough: Type.Integer({ minimum: 0 }),
     /** Takeovers of the run while it held a slot, since its last new journal entry. */
     recoveries: Type.Integer({ minimum: 0 }),
+    /** The journal's next revision at the newest takeover: a longer journal makes `recoveries` begin anew. */
+    recoveredAt: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The journal revision of the newest loop checkpoint, if there is one. */
     checkpoint: Type.Optional(Type.Integer({ minimum: 0 })),
     error: Type.Optional(RunError),

@@ -1,0 +1,87 @@
+// Child runs of one execution: how they are made, and how they are asked to stop.
+import { ErrorCode, HoldfastError, isHoldfastError, Limits } from '@holdfast/core'
+import type { RunRecord } from '@holdfast/core'
+import { stepIdOf } from '@holdfast/workflow'
+import type { Execution } from './execution.ts'
+import type { ChildStarter, PreparedChild } from './operation-host.ts'
+import type { OwnedSession } from './ownership.ts'
+import { cancelWrite } from './run-end.ts'
+import { checkInputValue, newRun } from './new-run.ts'
+
+/** Starts and cancels the children of one run. */
+export class RunChildren implements ChildStarter {
+  readonly #session: OwnedSession
+  readonly #execution: Execution
+  readonly #parent: RunRecord
+  #count: number
+
+  constructor(session: OwnedSession, execution: Execution, parent: RunRecord) {
+    this.#session = session
+    this.#execution = execution
+    this.#parent = parent
+    this.#count = execution.childrenStarted
+  }
+
+  count(): number {
+    return this.#count
+  }
+
+  prepare(request: Parameters<ChildStarter['prepare']>[0]): PreparedChild {
+    const { path, label, definition, input } = request
+    const runId = stepIdOf(this.#parent.id, `child:${path}`)
+    try {
+      if (this.#count >= Limits.childrenOfRun) throw tooManyChildren()
+      const { services, slots } = this.#session
+      const registered = services.catalog.resolve(definition.name, definition.version)
+      const checked = checkInputValue(registered, input)
+      return {
+        kind: 'ready',
+        runId,
+        start: () => {
+          this.#count += 1
+          const { writer } = this.#execution
+          const at = writer.time()
+          const slot = slots.take(this.#parent.sessionId)
+          const run = newRun({
+            id: runId,
+            sessionId: this.#parent.sessionId,
+            registered,
+            input: checked,
+            now: at,
+            status: slot === undefined ? 'pending' : 'running',
+            parentRunId: this.#parent.id,
+            childOf: this.#parent.id,
+          })
+          this.#execution.knowChild(runId, path, label)
+          writer.append(
+            { kind: 'child-started', at, path, label, runId, definition },
+            {
+              canWait: true,
+              before: run.writes,
+              committed: () => this.#session.runCreated(run, registered, slot),
+              dropped: () => slot?.release(),
+            },
+          )
+        },
+      }
+    } catch (error) {
+      if (isHoldfastError(error)) return { kind: 'refused', runId, error }
+      throw error
+    }
+  }
+
+  cancel(childRunId: string): void {
+    const { writer } = this.#execution
+    writer.write(
+      [cancelWrite(childRunId, { at: writer.time(), reason: 'not wanted any more', by: 'parent' })],
+      () => this.#session.nudge(childRunId),
+    )
+  }
+}
+
+function tooManyChildren(): HoldfastError {
+  return new HoldfastError(ErrorCode.limitExceeded, {
+    message: `A run can have ${Limits.childrenOfRun} children.`,
+    details: { limit: 'childrenOfRun' },
+  })
+}

@@ -1,0 +1,251 @@
+// The context that a definition gets, one for each scope.
+import type {
+  ArtifactReference,
+  Branch,
+  BranchResults,
+  InterruptRequest,
+  JsonValue,
+  LoopTurn,
+  RunMessage,
+  StepContext,
+  StepOptions,
+  WorkflowContext,
+  WorkflowDefinition,
+} from '@holdfast/core'
+import { sha256Hex } from '@holdfast/json'
+import { stepIdOf } from '@holdfast/workflow'
+import { ChildOperation } from './child-run.ts'
+import { runAll, runAny, runRace } from './combinators.ts'
+import { createDeferred, never } from './deferred.ts'
+import type { Execution } from './execution.ts'
+import { InterruptOperation } from './interrupt.ts'
+import { loopOf } from './loop.ts'
+import type { Operation } from './operation.ts'
+import { checkedArtifact, checkedProgress } from './progress.ts'
+import { ReceiveOperation } from './receive.ts'
+import { runIn } from './scope.ts'
+import type { Scope } from './scope.ts'
+import { StepOperation } from './step.ts'
+import { SleepOperation } from './timer.ts'
+import { OutputOperation } from './written-output.ts'
+
+const encoder = new TextEncoder()
+
+/** An operation with what it promises. */
+type Asked<Value> = Operation & { readonly promise: Promise<Value> }
+
+/** A definition's context in one scope. */
+export class ScopeContext implements WorkflowContext {
+  readonly #execution: Execution
+  readonly #scope: Scope
+
+  constructor(execution: Execution, scope: Scope) {
+    this.#execution = execution
+    this.#scope = scope
+  }
+
+  get run(): WorkflowContext['run'] {
+    const { runId, sessionId, registered, parentRunId } = this.#execution
+    return {
+      id: runId,
+      sessionId,
+      definition: { name: registered.name, version: registered.version },
+      ...(parentRunId === undefined ? {} : { parentRunId }),
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#execution.signal
+  }
+
+  step<Result extends JsonValue | void>(
+    key: string,
+    body: (context: StepContext) => Promise<Result> | Result,
+    options: StepOptions = {},
+  ): Promise<Result> {
+    return this.#ask<Result>(
+      'step',
+      () => new StepOperation(this.#execution, this.#scope, { key, body, options }),
+    )
+  }
+
+  interrupt<Answer = JsonValue>(key: string, request: InterruptRequest = {}): Promise<Answer> {
+    return this.#ask<Answer>(
+      'interrupt',
+      () => new InterruptOperation(this.#execution, this.#scope, { key, request }),
+    )
+  }
+
+  sleep(key: string, durationMs: number): Promise<void> {
+    return this.#ask('sleep', () => new SleepOperation(this.#execution, this.#scope, { key, durationMs }))
+  }
+
+  child<Input, ChildResume, Output>(
+    key: string,
+    definition: WorkflowDefinition<Input, ChildResume, Output>,
+    input: Input,
+  ): Promise<Output> {
+    const { name, version } = definition
+    return this.#ask<Output>(
+      'child',
+      () =>
+        new ChildOperation(this.#execution, this.#scope, {
+          key,
+          definition: { name, version },
+          input,
+        }),
+    )
+  }
+
+  receive(key: string, options: { readonly timeoutMs: number }): Promise<RunMessage | undefined>
+  receive(key: string): Promise<RunMessage>
+  receive(
+    key: string,
+    options?: { readonly timeoutMs: number },
+  ): Promise<RunMessage | undefined> {
+    return this.#guarded('receive', () => {
+      const operation = new ReceiveOperation(this.#execution, this.#scope, {
+        key,
+        timeoutMs: options?.timeoutMs,
+      })
+      const message = this.#execution.takeMessage()
+      if (message !== undefined) return Promise.resolve(message)
+      this.#execution.open(operation)
+      return operation.promise
+    })
+  }
+
+  messages(): readonly RunMessage[] {
+    this.#scope.assertCurrent('messages')
+    const taken: RunMessage[] = []
+    for (;;) {
+      const message = this.#execution.takeMessage()
+      if (message === undefined) return taken
+      taken.push(message)
+    }
+  }
+
+  loop<State extends JsonValue, Result extends JsonValue | void, Item extends JsonValue = JsonValue>(
+    key: string,
+    initial: { readonly state: State; readonly items?: readonly Item[] },
+    body: (
+      context: WorkflowContext,
+      turn: {
+        readonly state: State
+        readonly iteration: number
+        readonly items: readonly Item[]
+        append(item: Item): void
+      },
+    ) => Promise<LoopTurn<State, Result>>,
+  ): Promise<Result> {
+    return this.#guarded('loop', () => loopOf(this.#execution, this.#scope, { key, initial, body }))
+  }
+
+  all<Branches_ extends Readonly<Record<string, Branch<JsonValue, unknown>>>>(
+    branches: Branches_,
+  ): Promise<BranchResults<Branches_>> {
+    return this.#guarded(
+      'all',
+      () => runAll(this.#runner(), branches) as Promise<BranchResults<Branches_>>,
+    )
+  }
+
+  race<Result>(branches: Readonly<Record<string, Branch<JsonValue, Result>>>): Promise<Result> {
+    return this.#guarded('race', () => runRace(this.#runner(), branches) as Promise<Result>)
+  }
+
+  any<Result>(branches: Readonly<Record<string, Branch<JsonValue, Result>>>): Promise<Result> {
+    return this.#guarded('any', () => runAny(this.#runner(), branches) as Promise<Result>)
+  }
+
+  cleanup<Result>(body: (context: WorkflowContext) => Promise<Result>): Promise<Result> {
+    try {
+      this.#scope.assertCurrent('cleanup')
+      if (this.#execution.isOver) return never()
+      return runCode(this.#execution, this.#scope.cleanup(), body)
+    } catch (error) {
+      return rejected(error)
+    }
+  }
+
+  now(): number {
+    return this.#execution.deliveredAt
+  }
+
+  random(): number {
+    this.#scope.assertCurrent('random')
+    const source = `${this.#execution.originRunId} ${this.#scope.path} ${this.#scope.draw()}`
+    return Number.parseInt(sha256Hex(encoder.encode(source)).slice(0, 13), 16) / 2 ** 52
+  }
+
+  uuid(): string {
+    this.#scope.assertCurrent('uuid')
+    return stepIdOf(this.#execution.originRunId, `uuid ${this.#scope.path} ${this.#scope.draw()}`)
+  }
+
+  progress(state: {
+    readonly completed: number
+    readonly total?: number
+    readonly message?: string
+  }): void {
+    this.#scope.assertCurrent('progress')
+    if (this.#execution.isOver) return
+    this.#execution.showProgress(checkedProgress(state))
+  }
+
+  artifact(reference: ArtifactReference): void {
+    this.#scope.assertCurrent('artifact')
+    if (this.#execution.isOver) return
+    this.#execution.addArtifact(checkedArtifact(reference))
+  }
+
+  output(key: string, chunks: readonly JsonValue[]): Promise<void> {
+    return this.#ask('output', () => new OutputOperation(this.#execution, this.#scope, { key, chunks }))
+  }
+
+  /** Asks for an operation. What it gives was encoded by the same code's own types before. */
+  #ask<Value>(name: string, make: () => Asked<unknown>): Promise<Value> {
+    return this.#guarded(name, () => {
+      const operation = make()
+      this.#execution.open(operation)
+      return operation.promise as Promise<Value>
+    })
+  }
+
+  /** Refuses what may not be asked for here and now. */
+  #guarded<Value>(name: string, ask: () => Promise<Value>): Promise<Value> {
+    try {
+      this.#scope.assertCurrent(name)
+      if (this.#execution.isOver) return never()
+      const refusal = this.#scope.refusal()
+      return refusal === undefined ? ask() : this.#execution.refuse(refusal)
+    } catch (error) {
+      return rejected(error)
+    }
+  }
+
+  #runner(): Parameters<typeof runAll>[0] {
+    const execution = this.#execution
+    return {
+      scope: this.#scope,
+      run: (scope, branch) => runCode(execution, scope, branch),
+      takeBack: (scope, reason) => execution.takeBack(scope, reason),
+    }
+  }
+}
+
+/** Runs code of a definition in a scope of its own, with the context of that scope. */
+export async function runCode<Result>(
+  execution: Execution,
+  scope: Scope,
+  code: (context: WorkflowContext) => Promise<Result> | Result,
+): Promise<Result> {
+  const context = new ScopeContext(execution, scope)
+  return runIn(scope, async () => code(context))
+}
+
+function rejected<Value>(error: unknown): Promise<Value> {
+  const deferred = createDeferred<Value>()
+  deferred.reject(error)
+  return deferred.promise
+}

@@ -1,0 +1,264 @@
+// A session that this engine owns, and its runs that have not ended.
+//
+// Owns:  the claim, the runs, when the session is let go of.
+// Asks:  the store to claim and release; runs to execute themselves.
+// Never: writes without its epoch.
+//
+// O1. Every run of the session that has not ended is looked after, from the claim on.
+// O2. A lost session stops at once and in silence: whatever it would have written is refused anyway.
+// O3. Without work for a minute the session is let go of, so that any other owner can have it.
+import { ErrorCode, HoldfastError, hasErrorCode } from '@holdfast/core'
+import type { RegisteredDefinition, RunRecord, SessionClaim } from '@holdfast/core'
+import type { NewRun } from './new-run.ts'
+import type { Services } from './options.ts'
+import { OwnedRun } from './owned-run.ts'
+import { ownershipLost } from './run-commit.ts'
+import type { Ownership } from './run-commit.ts'
+import type { EndedRun } from './run-end.ts'
+import type { Slot, Slots } from './slots.ts'
+
+const pageRuns = 100
+const scanPauseMs = 250
+
+/** What a session tells the engine. */
+export interface SessionOwner {
+  readonly services: Services
+  readonly slots: Slots
+  /** Runs that this process has tried, and whose code did not fit. */
+  readonly blockedRuns: Set<string>
+  /** The session is not owned any more; `again`: somebody should look whether there is work left. */
+  sessionGone(session: OwnedSession): void
+  runEnded(runId: string, end: EndedRun): void
+}
+
+/** One owned session. */
+export class OwnedSession implements Ownership {
+  readonly sessionId: string
+  readonly epoch: number
+  readonly services: Services
+  readonly slots: Slots
+  readonly blockedRuns: Set<string>
+  readonly #owner: SessionOwner
+  readonly #claim: SessionClaim
+  readonly #runs = new Map<string, OwnedRun>()
+  readonly #busy = new Set<OwnedRun>()
+  readonly #watch = new AbortController()
+  #state: 'held' | 'releasing' | 'gone' = 'held'
+  #cancelIdle: (() => void) | undefined
+  #gone: Promise<void> | undefined
+
+  constructor(owner: SessionOwner, claim: SessionClaim) {
+    this.#owner = owner
+    this.#claim = claim
+    this.sessionId = claim.sessionId
+    this.epoch = claim.epoch
+    this.services = owner.services
+    this.slots = owner.slots
+    this.blockedRuns = owner.blockedRuns
+  }
+
+  isHeld(): boolean {
+    return this.#state !== 'gone'
+  }
+
+  /** Whether new work can be given to it. */
+  get takesWork(): boolean {
+    return this.#state === 'held'
+  }
+
+  /** Whether bodies run, or what they gave is not durable yet. */
+  get isExecuting(): boolean {
+    for (const run of this.#runs.values()) if (run.isExecuting) return true
+    return false
+  }
+
+  /** Nothing more begins. */
+  drain(): void {
+    for (const run of this.#runs.values()) run.drain()
+  }
+
+  /** Looks after every run that has not ended. */
+  async adoptAll(): Promise<void> {
+    this.#watchStarts()
+    await this.#adopt(['pending', 'running', 'interrupted'])
+    this.changed()
+  }
+
+  /** A run of this session was created here, durably. With a slot it is executed at once. */
+  runCreated(run: NewRun, registered: RegisteredDefinition, slot: Slot | undefined): void {
+    if (this.#state !== 'held' || this.#runs.has(run.record.id)) {
+      slot?.release()
+      return
+    }
+    const owned = new OwnedRun(this, { record: run.record, revision: 1, journalNext: 1 })
+    this.#runs.set(run.record.id, owned)
+    if (slot !== undefined) owned.begin(run, registered, slot)
+    else {
+      owned.adopt({
+        record: run.record,
+        revision: 1,
+        journalNext: 1,
+        inboxNext: 0,
+        unread: [],
+      })
+    }
+  }
+
+  /** A run may have been created, or something may have reached it. */
+  nudge(runId: string): void {
+    if (this.#state !== 'held') return
+    const run = this.#runs.get(runId)
+    if (run === undefined) void this.#adoptOne(runId)
+    else run.nudge()
+  }
+
+  runEnded(run: OwnedRun, record: RunRecord, end: EndedRun): void {
+    this.#runs.delete(record.id)
+    this.#owner.runEnded(record.id, end)
+    if (record.childOf !== undefined) this.nudge(record.childOf)
+    this.changed(run)
+  }
+
+  forget(run: OwnedRun): void {
+    this.#runs.delete(run.runId)
+    this.changed(run)
+  }
+
+  /** Whether there is work may have changed. */
+  changed(run?: OwnedRun): void {
+    if (this.#state !== 'held') return
+    if (run?.isBusy === true) this.#busy.add(run)
+    else if (run !== undefined) this.#busy.delete(run)
+    if (this.#busy.size > 0) {
+      this.#cancelIdle?.()
+      this.#cancelIdle = undefined
+      return
+    }
+    this.#cancelIdle ??= this.services.system.after(this.services.limits.sessionIdleMs, () => {
+      this.#cancelIdle = undefined
+      void this.release()
+    })
+  }
+
+  /** Another has it, or the node's lease is lost. */
+  lost(cause: unknown): void {
+    if (this.#state === 'gone') return
+    this.#state = 'gone'
+    const reason = ownershipLost(cause)
+    for (const run of this.#runs.values()) run.stop(reason)
+    this.#end()
+  }
+
+  /** Lets go of the session: what executes is stopped, and can be taken up at once. */
+  release(): Promise<void> {
+    this.#gone ??= this.#release()
+    return this.#gone
+  }
+
+  async #release(): Promise<void> {
+    if (this.#state !== 'held') return
+    this.#state = 'releasing'
+    await Promise.all([...this.#runs.values()].map((run) => run.release()))
+    if (!this.isHeld()) return
+    this.#state = 'gone'
+    try {
+      await this.services.store.releaseSession(this.#claim)
+    } catch (cause) {
+      this.services.log.write({
+        level: 'warn',
+        event: 'engine.session.release_failed',
+        message: 'A session could not be let go of.',
+        fields: { session_id: this.sessionId },
+        cause,
+      })
+    }
+    this.#end()
+  }
+
+  #end(): void {
+    this.#runs.clear()
+    this.#busy.clear()
+    this.#watch.abort()
+    this.#cancelIdle?.()
+    this.#cancelIdle = undefined
+    this.#owner.sessionGone(this)
+  }
+
+  /** Other processes start runs in this session, too. */
+  #watchStarts(): void {
+    const topic = { kind: 'runs', sessionId: this.sessionId } as const
+    const watch = async (): Promise<void> => {
+      try {
+        for await (const _ of this.services.store.watch(topic, this.#watch.signal)) {
+          await this.#pause(scanPauseMs)
+          if (this.#state === 'held') await this.#adopt(['pending'])
+        }
+      } catch (cause) {
+        if (hasErrorCode(cause, ErrorCode.storeClosed)) return
+        this.services.log.write({
+          level: 'warn',
+          event: 'engine.session.watch_failed',
+          message: 'Starts by other processes are not watched any more.',
+          fields: { session_id: this.sessionId },
+          cause,
+        })
+      }
+    }
+    void watch()
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    const { signal } = this.#watch
+    return new Promise((resolve) => {
+      const stop = (): void => {
+        cancel()
+        signal.removeEventListener('abort', stop)
+        resolve()
+      }
+      const cancel = this.services.system.after(delayMs, stop)
+      signal.addEventListener('abort', stop, { once: true })
+    })
+  }
+
+  async #adopt(status: readonly ('pending' | 'running' | 'interrupted')[]): Promise<void> {
+    let after: string | undefined
+    do {
+      const page = await this.services.store.runs(this.sessionId, {
+        status,
+        limit: pageRuns,
+        ...(after === undefined ? {} : { after }),
+      })
+      for (const stored of page.items) {
+        if (this.#state !== 'held') return
+        if (this.#runs.has(stored.record.id)) continue
+        const run = new OwnedRun(this, stored)
+        this.#runs.set(stored.record.id, run)
+        run.adopt(stored)
+      }
+      after = page.next
+    } while (after !== undefined)
+  }
+
+  async #adoptOne(runId: string): Promise<void> {
+    try {
+      const stored = await this.services.store.run(this.sessionId, runId)
+      if (stored === undefined || this.#state !== 'held' || this.#runs.has(runId)) return
+      const run = new OwnedRun(this, stored)
+      this.#runs.set(runId, run)
+      run.adopt(stored)
+    } catch (cause) {
+      this.services.log.write({
+        level: 'warn',
+        event: 'engine.run.adopt_failed',
+        message: 'A run could not be taken up; it is found again later.',
+        fields: { run_id: runId },
+        cause,
+      })
+    }
+  }
+}
+
+/** The engine takes no work any more. */
+export function drainingError(): HoldfastError {
+  return new HoldfastError(ErrorCode.draining, { message: 'The engine is being drained.' })
+}

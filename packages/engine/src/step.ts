@@ -1,0 +1,469 @@
+// A step: runs a body at least once, journals what became of it, and gives what was journaled.
+//
+// S1. A journaled result is given without running the body.
+// S2. What a body does after its attempt has ended (a timeout, a loss, a cancel) has no effect here.
+// S3. Failed attempts and the time of the next one are journaled before it is waited for.
+// S4. `once`: the body runs only after its begin is durable; begun without a known outcome, it runs
+//     again only if `verify` or a person says that it was not done.
+import { ErrorCode, HoldfastError, isHoldfastError, Limits } from '@holdfast/core'
+import type { JsonValue, StepContext, StepOptions, StepOutput } from '@holdfast/core'
+import { stepIdOf } from '@holdfast/workflow'
+import type { JournalEntry } from '@holdfast/workflow'
+import { createDeferred } from './deferred.ts'
+import type { Delivered, Operation, Waits } from './operation.ts'
+import type { OperationHost } from './operation-host.ts'
+import { isNotExecuted, onceQuestion, outcomeOf } from './once.ts'
+import { chunkTag } from './output.ts'
+import { bodyMark, runIn } from './scope.ts'
+import type { Scope } from './scope.ts'
+import { decodeError, encodeError, encodeValue } from './stored-values.ts'
+
+/** A step's body. */
+export type StepBody = (context: StepContext) => unknown
+
+/** One step of one run. */
+export class StepOperation implements Operation {
+  readonly kind = 'step'
+  readonly path: string
+  readonly scope: Scope
+  readonly #host: OperationHost
+  readonly #label: string
+  readonly #body: StepBody
+  readonly #options: StepOptions
+  readonly #result = createDeferred<JsonValue | undefined>()
+  #claimed: readonly JournalEntry[] = []
+  #waits: Waits | undefined
+  #cancelAlarm: (() => void) | undefined
+  /** The number of the newest attempt. */
+  #attempt = 0
+  #running: Attempt | undefined
+  #begun = false
+  #over = false
+  #wroteEarlier = false
+  /** The newest answer to the question what became of the body, not acted on yet. */
+  #answer: JsonValue | undefined
+
+  constructor(
+    host: OperationHost,
+    scope: Scope,
+    request: { readonly key: string; readonly body: StepBody; readonly options: StepOptions },
+  ) {
+    this.#host = host
+    this.scope = scope
+    this.path = scope.operationPath(request.key)
+    this.#label = (request.options.label ?? request.key).slice(0, 512)
+    this.#body = request.body
+    this.#options = request.options
+  }
+
+  get promise(): Promise<JsonValue | undefined> {
+    return this.#result.promise
+  }
+
+  get waits(): Waits | undefined {
+    return this.#waits
+  }
+
+  claim(opened: readonly JournalEntry[]): void {
+    this.#claimed = opened
+  }
+
+  begin(): void {
+    this.#begun = true
+    let retryAt: number | undefined
+    let unknown = false
+    let asked = false
+    for (const entry of this.#claimed) {
+      if (entry.kind === 'step-begun') {
+        this.#attempt = entry.attempt
+        unknown = true
+        asked = false
+        retryAt = undefined
+      }
+      if (entry.kind === 'step-attempted') {
+        this.#attempt = entry.attempt
+        unknown = false
+        retryAt = entry.retryAt
+      }
+      if (entry.kind === 'interrupt-opened') asked = true
+    }
+    if (this.#answer !== undefined) this.#acceptAnswer(this.#answer)
+    else if (unknown && asked) this.#waits = { for: 'interrupt' }
+    else if (unknown) this.#findOut(unknownOutcome(this.#label))
+    else if (retryAt !== undefined) this.#waitForRetry(retryAt)
+    else this.#start()
+  }
+
+  settle({ entry }: Delivered, value: JsonValue | undefined): void {
+    if (entry.kind === 'interrupt-answered') {
+      this.#answer = value ?? null
+      this.#waits = undefined
+      if (this.#begun) this.#acceptAnswer(this.#answer)
+      return
+    }
+    this.#end()
+    if (entry.kind === 'step-failed') this.#result.reject(decodeError(entry.error))
+    else this.#result.resolve(value)
+  }
+
+  takeBack(reason: HoldfastError): void {
+    this.#end()
+    this.#stopBody(reason)
+    this.#result.reject(reason)
+  }
+
+  wake(): void {
+    if (this.#over) return
+    this.#waits = undefined
+    this.#start()
+  }
+
+  drop(reason: HoldfastError): void {
+    this.#over = true
+    this.#cancelAlarm?.()
+    this.#stopBody(reason)
+  }
+
+  /** Tells a running body that the run is to be cancelled. It may still finish, and then counts. */
+  signalBody(reason: HoldfastError): boolean {
+    this.#running?.abort(reason)
+    return this.#running !== undefined
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  #start(): void {
+    this.#attempt += 1
+    if (this.#options.once !== true) {
+      this.#run()
+      return
+    }
+    const { writer } = this.#host
+    writer.append(
+      {
+        kind: 'step-begun',
+        at: writer.time(),
+        path: this.path,
+        label: this.#label,
+        attempt: this.#attempt,
+      },
+      {
+        committed: () => {
+          if (this.#over || this.#host.isCancelling(this.scope)) return
+          this.#run()
+        },
+      },
+    )
+  }
+
+  #run(): void {
+    const { services } = this.#host
+    const tag = chunkTag(this.path)
+    const attempt = new Attempt(
+      this.#host,
+      this.path,
+      this.#attempt,
+      this.#wroteEarlier || this.#host.hasStoredChunks(tag),
+    )
+    this.#running = attempt
+    this.#host.bodyStarted()
+    const span = services.telemetry?.startSpan('engine.step', {
+      'holdfast.run.id': this.#host.runId,
+      'holdfast.step.label': this.#label,
+      'holdfast.step.attempt': this.#attempt,
+    })
+    const { timeoutMs } = this.#options
+    if (timeoutMs !== undefined) {
+      attempt.cancelTimeout = services.system.after(timeoutMs, () => {
+        const error = new HoldfastError(ErrorCode.stepTimeout, {
+          message: `Step ${this.#label} took longer than ${timeoutMs} ms.`,
+          details: { step: this.#label },
+        })
+        if (this.#running !== attempt) return
+        this.#stopBody(error)
+        span?.end(error)
+        this.#failed(error, attempt.wrote)
+      })
+    }
+    const finished = (value: unknown): void => {
+      if (this.#running !== attempt) return
+      this.#leaveBody()
+      span?.end()
+      this.#completed(value, attempt.wrote)
+    }
+    const threw = (error: unknown): void => {
+      if (this.#running !== attempt) return
+      this.#leaveBody()
+      span?.end(error)
+      this.#failed(error, attempt.wrote)
+    }
+    try {
+      const result: unknown = runIn(bodyMark, () => this.#body(attempt))
+      if (isThenable(result)) result.then(finished, threw)
+      else finished(result)
+    } catch (error) {
+      threw(error)
+    }
+  }
+
+  #completed(result: unknown, wrote: boolean): void {
+    const { writer, runId } = this.#host
+    try {
+      const { stored, blob, value } = encodeValue(runId, result)
+      writer.append(
+        {
+          kind: 'step-completed',
+          at: writer.time(),
+          path: this.path,
+          label: this.#label,
+          attempt: this.#attempt,
+          value: stored,
+        },
+        {
+          value: { decoded: value },
+          carriesChunks: wrote,
+          ...(blob === undefined ? {} : { before: [blob] }),
+        },
+      )
+    } catch (error) {
+      this.#giveUp(error, false, wrote)
+    }
+  }
+
+  #failed(error: unknown, wrote: boolean): void {
+    this.#wroteEarlier ||= wrote
+    if (this.#host.isCancelling(this.scope)) return
+    this.#host.services.log.write({
+      level: 'warn',
+      event: 'engine.step.failed',
+      message: 'An attempt of a step failed.',
+      fields: { run_id: this.#host.runId, step: this.#label, attempt: this.#attempt },
+      cause: error,
+    })
+    if (this.#options.once === true && !isNotExecuted(error)) this.#findOut(error)
+    else this.#tryAgain(error, wrote)
+  }
+
+  /** The attempt is known to have failed: another is due, or it was the last. */
+  #tryAgain(error: unknown, wrote: boolean): void {
+    const retries = this.#options.retries ?? Limits.stepRetries
+    const retryable = this.#isWorthAnother(error)
+    if (!retryable || this.#attempt > retries) {
+      this.#giveUp(error, retryable, wrote)
+      return
+    }
+    const { writer } = this.#host
+    const at = writer.time()
+    const retryAt = at + this.#backoff()
+    writer.append(
+      {
+        kind: 'step-attempted',
+        at,
+        path: this.path,
+        label: this.#label,
+        attempt: this.#attempt,
+        error: encodeError(error, true),
+        retryAt,
+      },
+      { carriesChunks: wrote, committed: () => this.#waitForRetry(retryAt) },
+    )
+  }
+
+  #giveUp(error: unknown, retryable: boolean, wrote: boolean): void {
+    const { writer } = this.#host
+    writer.append(
+      {
+        kind: 'step-failed',
+        at: writer.time(),
+        path: this.path,
+        label: this.#label,
+        attempt: this.#attempt,
+        error: encodeError(error, retryable),
+      },
+      { value: { decoded: undefined }, carriesChunks: wrote },
+    )
+  }
+
+  #waitForRetry(retryAt: number): void {
+    if (this.#over) return
+    this.#waits = { for: 'retry', wakeAt: retryAt }
+    this.#cancelAlarm = this.#host.alarm(this, retryAt)
+  }
+
+  #backoff(): number {
+    const base = this.#options.retryBaseMs ?? Limits.stepRetryBaseMs
+    const max = this.#options.retryMaxMs ?? Limits.stepRetryMaxMs
+    const grown = Math.min(max, base * 2 ** (this.#attempt - 1))
+    return Math.round(grown * (0.5 + this.#host.services.system.next() / 2))
+  }
+
+  #isWorthAnother(error: unknown): boolean {
+    const { shouldRetry } = this.#options
+    try {
+      if (shouldRetry !== undefined) return shouldRetry(error)
+    } catch {
+      return false
+    }
+    if (isHoldfastError(error)) return error.retryable
+    return !(error instanceof Error && 'retryable' in error && error.retryable === false)
+  }
+
+  /** A `once` body began, and nobody knows what became of it. */
+  #findOut(error: unknown): void {
+    const { verify } = this.#options
+    if (verify === undefined) {
+      this.#ask()
+      return
+    }
+    const attempt = new Attempt(this.#host, this.path, this.#attempt, false)
+    this.#running = attempt
+    this.#host.bodyStarted()
+    const verified = async (): Promise<void> => {
+      try {
+        const found = await runIn(bodyMark, () => verify(attempt))
+        if (this.#running !== attempt) return
+        this.#leaveBody()
+        if (found.done) this.#completed(found.value, false)
+        else this.#tryAgain(error, false)
+      } catch (cause) {
+        if (this.#running !== attempt) return
+        this.#leaveBody()
+        if (this.#host.isCancelling(this.scope)) return
+        this.#host.services.log.write({
+          level: 'warn',
+          event: 'engine.step.verify_failed',
+          message: 'What became of a step could not be found out; a person is asked.',
+          fields: { run_id: this.#host.runId, step: this.#label },
+          cause,
+        })
+        this.#ask()
+      }
+    }
+    void verified()
+  }
+
+  #ask(): void {
+    const { entry, move } = onceQuestion(this.#host, {
+      path: this.path,
+      label: this.#label,
+      attempt: this.#attempt,
+    })
+    this.#host.questionOpened(entry.interruptId, this.path, this.#label)
+    this.#waits = { for: 'interrupt' }
+    this.#host.writer.append(entry, { move, canWait: true })
+  }
+
+  /** A person has said what became of the body. */
+  #acceptAnswer(answer: JsonValue): void {
+    this.#answer = undefined
+    const outcome = outcomeOf(answer)
+    switch (outcome.kind) {
+      case 'done':
+        this.#completed(outcome.value, false)
+        return
+      case 'not_done':
+        this.#start()
+        return
+      case 'give_up':
+        this.#giveUp(unknownOutcome(this.#label), false, false)
+        return
+    }
+  }
+
+  #leaveBody(): void {
+    this.#running?.end()
+    this.#running = undefined
+    this.#host.bodyEnded()
+  }
+
+  #stopBody(reason: HoldfastError): void {
+    const attempt = this.#running
+    if (attempt === undefined) return
+    this.#leaveBody()
+    attempt.abort(reason)
+  }
+
+  #end(): void {
+    this.#over = true
+    this.#cancelAlarm?.()
+    this.#waits = undefined
+    this.#host.close(this)
+  }
+}
+
+/** One attempt, as its body sees it. Ids and signal are made when they are asked for. */
+class Attempt implements StepContext, StepOutput {
+  readonly attempt: number
+  readonly hasEarlierChunks: boolean
+  cancelTimeout: (() => void) | undefined
+  wrote = false
+  readonly #host: OperationHost
+  readonly #path: string
+  #controller: AbortController | undefined
+  #reason: HoldfastError | undefined
+  #ended = false
+
+  constructor(host: OperationHost, path: string, attempt: number, hasEarlierChunks: boolean) {
+    this.#host = host
+    this.#path = path
+    this.attempt = attempt
+    this.hasEarlierChunks = hasEarlierChunks
+  }
+
+  get idempotencyKey(): string {
+    return stepIdOf(this.#host.originRunId, this.#path)
+  }
+
+  get stepId(): string {
+    return stepIdOf(this.#host.runId, this.#path)
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  get output(): StepOutput {
+    return this
+  }
+
+  async write(chunk: JsonValue): Promise<void> {
+    if (this.#ended) {
+      throw new HoldfastError(ErrorCode.stepAborted, {
+        message: 'The attempt has ended: its output cannot be written any more.',
+      })
+    }
+    const room = this.#host.output.write(chunkTag(this.#path), [chunk])
+    this.wrote = true
+    this.#host.writer.outputQueued()
+    if (room !== undefined) await room
+  }
+
+  abort(reason: HoldfastError): void {
+    this.#reason ??= reason
+    this.#controller?.abort(reason)
+  }
+
+  end(): void {
+    this.#ended = true
+    this.cancelTimeout?.()
+  }
+}
+
+function unknownOutcome(label: string): HoldfastError {
+  return new HoldfastError(ErrorCode.stepOutcomeUnknown, {
+    message: `Step ${label} had begun, and nobody knows what became of it.`,
+    details: { step: label },
+  })
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+  )
+}
