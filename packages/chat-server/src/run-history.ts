@@ -1,4 +1,7 @@
 import {
+  type Activity,
+  type ActivityPage,
+  type ActivityPageRequest,
   ErrorCode,
   HoldfastError,
   isTerminal,
@@ -54,32 +57,42 @@ export async function* historyFrames(
   reading: HistoryReading,
 ): AsyncGenerator<string, void, undefined> {
   const { store, supervisor, sessionId, runId, signal } = reading
-  let cursor = reading.after
+  let position: ActivityPageRequest =
+    reading.after === undefined
+      ? {}
+      : { afterRevision: reading.after.revision, afterEventId: reading.after.eventId }
   for await (const _ of store.watch({ kind: 'run', sessionId, runId }, signal)) {
     // Read first: when it says that the run has ended, the history read after it is whole.
     const run = await store.run(sessionId, runId)
-    for (;;) {
-      const page = await supervisor.history(runId, {
-        limit: pageActivities,
-        ...(cursor === undefined
-          ? {}
-          : { afterRevision: cursor.revision, afterEventId: cursor.eventId }),
-      })
-      const last = page.activities.at(-1)
-      if (last === undefined) break
-      cursor = { revision: last.revision, eventId: last.eventId }
-      yield page.activities
-        .map((activity) => {
-          const { revision, eventId } = activity
-          const frame = frameFromJson(JSON.stringify(activityJson(activity)))
-          return `id: ${historyCursorText({ revision, eventId })}\n${frame}`
-        })
-        .join('')
-      if (page.nextRevision === undefined) break
-    }
+    let isPageFull: boolean
+    do {
+      const page = await supervisor.history(runId, { ...position, limit: pageActivities })
+      isPageFull = page.nextRevision !== undefined
+      position = positionAfter(page)
+      if (page.activities.length > 0) yield page.activities.map(frameOf).join('')
+    } while (isPageFull)
     if (run === undefined || isTerminal(run.record.status)) {
       yield doneFrame
       return
     }
   }
+}
+
+/** Where what this page did not tell begins. */
+function positionAfter(page: ActivityPage): ActivityPageRequest {
+  const { activities, nextRevision, nextEventId, tailRevision } = page
+  if (nextRevision !== undefined) {
+    return {
+      afterRevision: nextRevision,
+      ...(nextEventId === undefined ? {} : { afterEventId: nextEventId }),
+    }
+  }
+  // A revision that came while the page was read may be in it and beyond the tail.
+  return { afterRevision: Math.max(tailRevision, (activities.at(-1)?.revision ?? -1) + 1) }
+}
+
+function frameOf(activity: Activity): string {
+  const { revision, eventId } = activity
+  const frame = frameFromJson(JSON.stringify(activityJson(activity)))
+  return `id: ${historyCursorText({ revision, eventId })}\n${frame}`
 }

@@ -6,6 +6,8 @@ import {
   type OpenInterrupt,
   type Activity,
   type RegisteredDefinition,
+  runProgress,
+  type RunProgress,
   type StoredRun,
   unansweredInterrupts,
   visibleStatus,
@@ -30,7 +32,7 @@ export function runJson(run: StoredRun, extras: RunJsonExtras = {}): JsonObject 
   const { output, definition } = extras
   const status = visibleStatus(run)
   const interrupts = isTerminal(status) ? [] : unansweredInterrupts(run)
-  const progress = progressOf(run)
+  const progress = runProgress(run)
   return {
     run_id: record.id,
     definition_name: record.definition.name,
@@ -41,7 +43,7 @@ export function runJson(run: StoredRun, extras: RunJsonExtras = {}): JsonObject 
     ...(status === 'running' ? ifText('waiting_for', record.waitingFor) : {}),
     ...(isCancelRequested(run) ? { cancel_requested: true } : {}),
     activity_cursor: run.journalNext,
-    ...(progress === undefined ? {} : { progress }),
+    ...(progress === undefined ? {} : { progress: progressJson(progress) }),
     interrupts: interrupts.map((interrupt) => interruptJson(interrupt, extras)),
     artifacts: record.artifacts.map(({ id, kind, digest, size }) => ({ id, kind, digest, size })),
     ...(record.error === undefined ? {} : { error: { ...record.error } }),
@@ -85,27 +87,23 @@ function interruptJson(
   }
 }
 
-/** From the journal's head, so it is live. */
-function progressOf({ head = {} }: StoredRun): JsonObject | undefined {
-  const own = head['progress']
-  const said =
-    typeof own === 'object' && own !== null && !Array.isArray(own) ? (own as JsonObject) : {}
-  const progress: JsonObject = {
-    ...ifNumber('completed_steps', head['completedSteps']),
-    ...ifNumber('total_steps', head['totalSteps']),
-    ...ifNumber('completed', said['completed']),
-    ...ifNumber('total', said['total']),
-    ...ifText('message', said['message']),
+function progressJson(progress: RunProgress): JsonObject {
+  const { completedSteps, totalSteps, completed, total, message } = progress
+  return {
+    ...ifNumber('completed_steps', completedSteps),
+    ...ifNumber('total_steps', totalSteps),
+    ...ifNumber('completed', completed),
+    ...ifNumber('total', total),
+    ...ifText('message', message),
   }
-  return Object.keys(progress).length === 0 ? undefined : progress
 }
 
 function ifText(name: string, value: JsonValue | undefined): JsonObject {
   return typeof value === 'string' && value !== '' ? { [name]: value } : {}
 }
 
-function ifNumber(name: string, value: JsonValue | undefined): JsonObject {
-  return typeof value === 'number' && value >= 0 ? { [name]: value } : {}
+function ifNumber(name: string, value: number | undefined): JsonObject {
+  return value === undefined ? {} : { [name]: value }
 }
 
 function timeText(millisecondsSinceEpoch: number): string {
