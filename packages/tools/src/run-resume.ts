@@ -94,9 +94,12 @@ async function resume(
   const open = isTerminal(run.record.status) ? [] : unansweredInterrupts(run)
   if (open.length === 0) {
     if (call.idempotencyKey === undefined) throw nothingOpen(run)
-    // A repeat of a call that was carried out: only the supervisor knows its key.
+    // It may repeat a call that was carried out: only the supervisor knows its key.
     const { value } = documentFromValue(answer)
-    const repeated = await supervisor.resume({ ...request, payload: value }, options)
+    const repeated = await supervisor.resume(
+      { ...request, ...answeredUnread(run), payload: value },
+      options,
+    )
     return presentRun(context, repeated.run)
   }
   const { name, version } = run.record.definition
@@ -130,6 +133,12 @@ function chooseInterrupt(
   if (only === undefined) throw needsPerson(run)
   if (second !== undefined) throw ambiguous(run, answerable)
   return only
+}
+
+/** The question whose answer was accepted and not yet read, if there is just one that a model may have given. */
+function answeredUnread({ record }: StoredRun): Pick<ResumeRequest, 'interruptId'> {
+  const [only, second] = record.interrupts.filter(({ answer }) => answer === 'anyone')
+  return only === undefined || second !== undefined ? {} : { interruptId: only.id }
 }
 
 function nothingOpen(run: StoredRun): HoldfastError {
