@@ -1,1 +1,160 @@
-export {}
+// The one place that picks implementations. Everything else knows ports.
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { agentWorkflow, WorkflowAgent } from '@holdfast/agent'
+import { createChatHandler, createConversationReader, createRunsHandler } from '@holdfast/chat-server'
+import { system } from '@holdfast/core/system'
+import type { Log } from '@holdfast/core'
+import { createEngine } from '@holdfast/engine'
+import { openSqliteStore } from '@holdfast/store-sqlite'
+import { createWorkflowTools } from '@holdfast/tools'
+import { toAiSdkTools } from '@holdfast/tools/ai-sdk'
+import { createCatalog } from '@holdfast/workflow'
+import { counterFlow } from './definitions/counter-flow.ts'
+import { refundOrder } from './definitions/refund-order.ts'
+import { proofreadText, researchReport } from './definitions/research-report.ts'
+import type { ChosenModel } from './model-from-environment.ts'
+import { orderTools } from './order-tools.ts'
+import { OrderBook } from './orders.ts'
+import { pageFiles } from './page-files.ts'
+import { createSessionCookies, sessionKey } from './session-cookie.ts'
+import type { BrowserSession } from './session-cookie.ts'
+import { besideDatabase } from './settings.ts'
+import type { Settings } from './settings.ts'
+
+/** What the order desk is made of besides its settings. */
+export interface DeskOptions extends Pick<Settings, 'databasePath' | 'secret' | 'reportPauseMs'> {
+  readonly model: ChosenModel
+  /** The folder of the built page. */
+  readonly pageFolder: string
+  readonly log: Log
+}
+
+/** The order desk: requests in, responses out. */
+export interface OrderDesk {
+  handle(request: Request): Promise<Response>
+  /** Stops taking work, lets go of what runs, closes the files. Everything goes on at the next start. */
+  close(): Promise<void>
+}
+
+const instructions =
+  'You are the assistant of an order desk. Look up and cancel orders with your tools. ' +
+  'Start workflows for refunds (refund_order) and reports (research_report), and tell the person which run it is. ' +
+  'A person answers the questions of a refund; you cannot.'
+
+/** Opens the database and puts the order desk together. @throws HoldfastError, with one clear line */
+export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
+  const { databasePath, secret, reportPauseMs, model, pageFolder, log } = options
+  mkdirSync(dirname(databasePath), { recursive: true })
+  const store = await openSqliteStore({ path: databasePath, log })
+  const cookies = createSessionCookies(
+    sessionKey(secret, besideDatabase(databasePath, 'session.key')),
+  )
+  const orders = new OrderBook(besideDatabase(databasePath, 'orders.db'))
+  const workflows = [
+    counterFlow,
+    refundOrder(orders),
+    researchReport({ pauseMs: reportPauseMs }),
+    proofreadText,
+  ]
+  const workflowCatalog = createCatalog(workflows)
+  const deskAgent = agentWorkflow({
+    name: 'order_desk',
+    version: 'v1',
+    description: 'Answers a message of a chat at the order desk.',
+    conversation: {
+      turns: (sessionId, input) => conversation.turns(sessionId, input),
+    },
+    agent: ({ sessionId, runId }) =>
+      new WorkflowAgent({
+        id: 'order-desk',
+        model: model.model,
+        instructions,
+        tools: {
+          ...orderTools(orders),
+          ...toAiSdkTools(
+            createWorkflowTools({
+              sessionId,
+              catalog: workflowCatalog,
+              runs: store,
+              supervisor: engine.supervisors.session(sessionId),
+              now: system.now,
+              newId: system.runId,
+            }),
+            { callerRunId: runId },
+          ),
+        },
+      }),
+  })
+  const catalog = createCatalog([...workflows, deskAgent])
+  const engine = await createEngine({ store, catalog, log })
+  const { supervisors } = engine
+  const conversation = createConversationReader({ store, supervisors })
+
+  const sessions = new WeakMap<Request, BrowserSession>()
+  const authorize = (request: Request) => sessions.get(request)
+  const chats = createChatHandler({
+    authorize,
+    supervisors,
+    store,
+    agent: { name: deskAgent.name, version: deskAgent.version },
+    basePath: '/api/chat',
+    onBusy: 'steer',
+    log,
+  })
+  const runs = createRunsHandler({
+    authorize,
+    supervisors,
+    store,
+    catalog,
+    basePath: '/api/runs',
+    log,
+  })
+  const page = pageFiles(pageFolder)
+  const info = { model: model.name, isDemo: model.isDemo }
+
+  return {
+    async handle(request) {
+      const session = cookies.read(request)
+      sessions.set(request, session)
+      const response =
+        infoResponse(request, info) ??
+        (await chats.handle(request)) ??
+        (await runs.handle(request)) ??
+        (await page(request)) ??
+        notFound()
+      return withCookie(response, session)
+    },
+    async close() {
+      chats.drain()
+      runs.drain()
+      await engine.close()
+      await store.close()
+      orders.close()
+    },
+  }
+}
+
+/** What the page says about the model. */
+function infoResponse(
+  request: Request,
+  info: { readonly model: string; readonly isDemo: boolean },
+): Response | undefined {
+  const { pathname } = new URL(request.url)
+  return pathname === '/api/info' && request.method === 'GET' ? Response.json(info) : undefined
+}
+
+function notFound(): Response {
+  return Response.json(
+    { error: { code: 'not_found', message: 'There is nothing here.' } },
+    { status: 404 },
+  )
+}
+
+/** The same response, with the cookie of a session that is new. */
+function withCookie(response: Response, { setCookie }: BrowserSession): Response {
+  if (setCookie === undefined) return response
+  const headers = new Headers(response.headers)
+  headers.append('set-cookie', setCookie)
+  return new Response(response.body, { status: response.status, headers })
+}

@@ -128,7 +128,10 @@ const rules: readonly Rule[] = [
       if (outcome === undefined) {
         return call(situation, 'Let me look that up. ', 'lookup_order', { order_id: order })
       }
-      return say(outcome.ok ? `Order ${order}: ${outcome.text}` : `I cannot see order ${order}.`)
+      const item = fieldOf(outcome.value, 'item')
+      if (!outcome.ok || item === undefined) return say(`I cannot find order ${order}.`)
+      const total = numberOf(outcome.value, 'total') ?? 0
+      return say(`Order ${order}: ${item}, ${total} EUR, ${fieldOf(outcome.value, 'status')}.`)
     },
   },
 ]
@@ -244,6 +247,12 @@ function fieldOf(value: unknown, field: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const found = (value as Readonly<Record<string, unknown>>)[field]
   return typeof found === 'string' ? found : undefined
+}
+
+function numberOf(value: unknown, field: string): number | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const found = (value as Readonly<Record<string, unknown>>)[field]
+  return typeof found === 'number' ? found : undefined
 }
 
 function runsOf(

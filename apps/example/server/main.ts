@@ -1,1 +1,63 @@
-export {}
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { toNodeListener } from '@holdfast/chat-server/node'
+import { isHoldfastError } from '@holdfast/core'
+import { composeDesk } from './compose.ts'
+import { modelFromEnvironment } from './model-from-environment.ts'
+import { settingsFrom } from './settings.ts'
+import { stderrLog } from './stderr-log.ts'
+
+/** This file runs from `server/` (types stripped) and from `dist/server/` (compiled). */
+const packageRoot = new URL(import.meta.url.includes('/dist/server/') ? '../../' : '../', import.meta.url)
+const pageFolder = fileURLToPath(new URL('dist/page', packageRoot))
+
+/** Starts the order desk, and stops it on SIGINT and SIGTERM. */
+async function main(): Promise<void> {
+  const settings = settingsFrom(process.env)
+  const model = modelFromEnvironment(process.env)
+  let listener: RequestListener = (_request, response) => {
+    response.writeHead(503, { 'retry-after': '1' }).end()
+  }
+  // The port first: when it is taken, the database is left alone.
+  const server = createServer((request, response) => listener(request, response))
+  server.listen(settings.port, settings.host)
+  await once(server, 'listening')
+  const desk = await composeDesk({ ...settings, model, pageFolder, log: stderrLog })
+  listener = toNodeListener((request) => desk.handle(request))
+  process.stdout.write(`Order desk: ${addressOf(server)} (model: ${model.name})\n`)
+
+  const signal = await Promise.race(
+    (['SIGINT', 'SIGTERM'] as const).map((name) => once(process, name).then(() => name)),
+  )
+  process.stdout.write(`Stopping (${signal}).\n`)
+  server.close()
+  server.closeAllConnections()
+  await desk.close()
+}
+
+function addressOf(server: Server): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') return String(address)
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${host}:${address.port}`
+}
+
+/** One clear line for what a person can mend; the whole error for a defect. */
+function explain(error: unknown): string {
+  if (isHoldfastError(error)) return error.message
+  if (error instanceof Error && 'code' in error) {
+    if (error.code === 'EADDRINUSE') return 'The port is in use. Choose another with PORT.'
+    if (error.code === 'EACCES') return 'The address or file may not be used by this user.'
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+try {
+  await main()
+  process.exit(0)
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`)
+  process.exit(1)
+}

@@ -74,6 +74,15 @@ export class OrderBook {
     this.#record('cancellation', 'cancelled', order, idempotencyKey)
   }
 
+  /** Whether an effect with this key has happened. */
+  has(idempotencyKey: string): boolean {
+    return (
+      this.#database
+        .prepare('SELECT 1 FROM effects WHERE idempotency_key = ?')
+        .get(idempotencyKey) !== undefined
+    )
+  }
+
   /** Every effect in the order in which it happened. */
   effects(): readonly Effect[] {
     return this.#database

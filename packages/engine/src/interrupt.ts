@@ -58,6 +58,8 @@ export class InterruptOperation implements Operation {
   readonly waits: Waits = { for: 'interrupt' }
 
   claim(opened: readonly JournalEntry[]): void {
+    // The chunks are stored already; asking is how the definition learns the interrupt's id.
+    this.#request.output?.(this.interruptId)
     this.#state = opened.some(({ kind }) => kind === 'interrupt-withdrawn') ? 'withdrawn' : 'open'
   }
 
