@@ -57,7 +57,6 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
     researchReport({ pauseMs: reportPauseMs }),
     proofreadText,
   ]
-  const workflowCatalog = createCatalog(workflows)
   const deskAgent = agentWorkflow({
     name: 'order_desk',
     version: 'v1',
@@ -65,6 +64,7 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
     conversation: {
       turns: (sessionId, input) => conversation.turns(sessionId, input),
     },
+    // Called when a turn begins, by when the engine and the catalog below are there.
     agent: ({ sessionId, runId }) =>
       new WorkflowAgent({
         id: 'order-desk',
@@ -75,8 +75,10 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
           ...toAiSdkTools(
             createWorkflowTools({
               sessionId,
-              catalog: workflowCatalog,
+              catalog,
               runs: store,
+              watcher: store,
+              extensions: true,
               supervisor: engine.supervisors.session(sessionId),
               now: system.now,
               newId: system.runId,

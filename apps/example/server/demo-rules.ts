@@ -108,8 +108,11 @@ const rules: readonly Rule[] = [
     pattern: /\bwhat(?:'s| is) running\b/i,
     reply: (situation) => {
       const outcome = situation.outcomes.at(-1)
-      if (outcome === undefined) return call(situation, 'Let me look. ', 'workflow_run_list', {})
-      const runs = runsOf(outcome.value).filter((run) => isActive(run.status))
+      if (outcome === undefined) return call(situation, 'Let me look. ', 'workflow_run_list', activeRuns)
+      const runs = runsOf(outcome.value).filter(
+        // The turn in which this is asked runs too, of course.
+        (run) => isActive(run.status) && run.name !== 'order_desk',
+      )
       if (runs.length === 0) return say('Nothing is running.')
       return say(
         `${runs.length} running: ${runs.map((run) => `${run.name} (${run.status}, ${run.id})`).join('; ')}.`,
@@ -171,14 +174,20 @@ function findThenAct(
   action: (runId: string) => { readonly name: string; readonly input: JSONObject },
 ): Reply {
   const [listed, acted] = situation.outcomes
-  if (listed === undefined) return call(situation, '', 'workflow_run_list', { limit: 100 })
+  if (listed === undefined) return call(situation, '', 'workflow_run_list', activeRuns)
   if (acted !== undefined) return say(acted.ok ? 'Done.' : `That was refused: ${acted.text}`)
-  const run = runsOf(listed.value).findLast(
+  const run = runsOf(listed.value).find(
     (candidate) => candidate.name === definition && isActive(candidate.status),
   )
   if (run === undefined) return say('There is no such run at the moment.')
   const { name, input } = action(run.id)
   return call(situation, '', name, input)
+}
+
+/** Newest first. */
+const activeRuns: JSONObject = {
+  order: 'descending',
+  run_status: ['pending', 'running', 'interrupted'],
 }
 
 function isActive(status: string): boolean {

@@ -71,8 +71,9 @@ describe('the offline demo model', () => {
 
   test('acts on the newest active run of a list, and calls are numbered over the conversation', () => {
     const runs = [
-      { run_id: 'old', definition_name: 'research_report', run_status: 'completed' },
+      { run_id: 'newest', definition_name: 'refund_order', run_status: 'running' },
       { run_id: 'new', definition_name: 'research_report', run_status: 'running' },
+      { run_id: 'old', definition_name: 'research_report', run_status: 'interrupted' },
     ]
     const reply = decideReply(
       answered('stop the report', 'workflow_run_list', {
