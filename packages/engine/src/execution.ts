@@ -294,13 +294,22 @@ export class Execution implements OperationHost {
 
   alarm(operation: Operation, wakeAt: number): () => void {
     const { system } = this.services
-    return system.after(Math.max(0, wakeAt - system.now()), () => {
+    const due = (): void => {
       if (this.#phase === 'executing') operation.wake?.()
       else if (this.#phase === 'resting') {
         this.#due.push(operation)
         this.#owner.wantsSlot()
       }
+    }
+    const delayMs = wakeAt - system.now()
+    if (delayMs > 0) return system.after(delayMs, due)
+    let isWanted = true
+    system.macrotask(() => {
+      if (isWanted) due()
     })
+    return () => {
+      isWanted = false
+    }
   }
 
   hasStoredChunks(tag: string): boolean {

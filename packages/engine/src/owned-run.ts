@@ -112,6 +112,7 @@ export class OwnedRun implements ExecutionOwner {
   nudge(): void {
     if (this.#phase === 'executing' || this.#phase === 'resting') this.#execution?.pokeInbox()
     else if (this.#phase === 'idle') void this.#look()
+    else if (this.#phase === 'queued') void this.#lookForCancel()
   }
 
   /** Lets go of the run: nothing of it executes here any more. Its row says so if it held a slot. */
@@ -204,6 +205,21 @@ export class OwnedRun implements ExecutionOwner {
       if (this.#phase !== 'idle') return
       if (stored === undefined) this.#forget()
       else this.#consider(stored)
+    } catch (error) {
+      this.#afterFailure(error)
+    }
+  }
+
+  /** A run that has never run does not wait for a slot to be cancelled. */
+  async #lookForCancel(): Promise<void> {
+    if (this.#state.record.status !== 'pending') return
+    try {
+      const stored = await this.#services.store.run(this.#state.sessionId, this.#state.runId)
+      if (this.#phase !== 'queued' || stored?.unread.includes(cancelKey) !== true) return
+      this.#slot?.release()
+      this.#slot = undefined
+      this.#phase = 'loading'
+      await this.#load()
     } catch (error) {
       this.#afterFailure(error)
     }

@@ -6,6 +6,7 @@
 //     will take are named.
 import {
   ErrorCode,
+  hasErrorCode,
   HoldfastError,
   inboxOf,
   isHoldfastError,
@@ -68,6 +69,7 @@ export async function endRun(
   leftovers: Leftovers,
 ): Promise<EndedRun> {
   const ending = new Ending(port, outcome, leftovers)
+  if (outcome.kind === 'cut') await ending.readInbox()
   for (let attempt = 0; ; attempt += 1) {
     const result = await ending.commit()
     if (result !== undefined) return result
@@ -250,7 +252,9 @@ function judged(port: EndPort, outcome: Outcome): Judged {
     case 'cut':
       return outcome.error === undefined ? {} : { error: outcome.error }
     case 'threw':
-      return { error: reported(port, outcome.error) }
+      return hasErrorCode(outcome.error, ErrorCode.cancelled)
+        ? { error: runErrorOf(outcome.error) }
+        : { error: reported(port, outcome.error) }
     case 'returned':
       try {
         const output = encodeValue(port.state.runId, outcome.value)
