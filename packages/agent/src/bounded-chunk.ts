@@ -13,7 +13,8 @@ export function boundedChunks(chunk: JsonObject): readonly JsonObject[] {
   const bytes = bytesOver(chunk)
   if (bytes === undefined) return [chunk]
   const omitted = { omitted: true, bytes }
-  switch (chunk['type']) {
+  const { type } = chunk
+  switch (typeof type === 'string' ? type : '') {
     case 'text-delta':
     case 'reasoning-delta':
       return pieces(chunk, 'delta')
@@ -45,7 +46,7 @@ function pieces(chunk: JsonObject, name: string): readonly JsonObject[] {
   const text: JsonValue = chunk[name] ?? ''
   if (typeof text !== 'string') return [chunk]
   const list: JsonObject[] = []
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     let end = Math.min(text.length, start + deltaUnits)
     const last = text.charCodeAt(end - 1)
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1

@@ -143,7 +143,12 @@ export class ContentCollector {
     block.metadata = merged(block.metadata, part.providerMetadata)
     if (whole === '' && part.providerMetadata === undefined) return
     const { id } = block
-    await this.emit({ type: `${kind}-delta`, id, text: whole, ...metadataOf(part.providerMetadata) })
+    await this.emit({
+      type: `${kind}-delta`,
+      id,
+      text: whole,
+      ...metadataOf(part.providerMetadata),
+    })
   }
 
   private async end(
@@ -209,7 +214,14 @@ export class ContentCollector {
       return this.emit({ type: 'tool-error', toolCallId, toolName, errorText, ...executed })
     }
     const early = preliminary === true ? { preliminary } : {}
-    await this.emit({ type: 'tool-result', toolCallId, toolName, output: result, ...early, ...executed })
+    await this.emit({
+      type: 'tool-result',
+      toolCallId,
+      toolName,
+      output: result,
+      ...early,
+      ...executed,
+    })
   }
 
   private async addFile(part: LanguageModelV4File | LanguageModelV4ReasoningFile): Promise<void> {

@@ -48,7 +48,8 @@ export function durableOperations(options: DurableOperationsOptions): Operations
       )
       return operation.codec.decode(stored)
     },
-    async ask({ key, reason, payload, schema, parts }) {
+    async ask(question) {
+      const { key, reason, payload, schema } = question
       let questionId = ''
       const value = await context.interrupt<JsonValue>(key, {
         reason,
@@ -57,7 +58,7 @@ export function durableOperations(options: DurableOperationsOptions): Operations
         answer: 'person',
         output(interruptId) {
           questionId = interruptId
-          return chunksOf(parts(interruptId))
+          return chunksOf(question.parts(interruptId))
         },
       })
       return { questionId, value }

@@ -11,7 +11,9 @@ export type ErrorText = (error: unknown, source: ErrorSource) => string
  */
 export const redactedErrorText: ErrorText = (error, source) => {
   if (typeof error === 'object' && error !== null && 'expose' in error && error.expose === true) {
-    return 'message' in error && typeof error.message === 'string' ? error.message : fallback[source]
+    return 'message' in error && typeof error.message === 'string'
+      ? error.message
+      : fallback[source]
   }
   return fallback[source]
 }

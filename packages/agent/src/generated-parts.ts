@@ -13,22 +13,18 @@ export function* partsOfGenerated(
     ...(timestamp === undefined ? {} : { timestamp }),
   }
   for (const [index, part] of result.content.entries()) {
-    switch (part.type) {
-      case 'text':
-      case 'reasoning': {
-        const block = String(index)
-        const { type, text, providerMetadata } = part
-        const metadata = providerMetadata === undefined ? {} : { providerMetadata }
-        yield { type: `${type}-start`, id: block, ...metadata }
-        yield { type: `${type}-delta`, id: block, delta: text }
-        const cited =
-          part.type === 'text' && part.citations !== undefined ? { citations: part.citations } : {}
-        yield { type: `${type}-end`, id: block, ...cited } as LanguageModelV4StreamPart
-        break
-      }
-      default:
-        yield part
+    if (part.type !== 'text' && part.type !== 'reasoning') {
+      yield part
+      continue
     }
+    const block = String(index)
+    const { type, text, providerMetadata } = part
+    const metadata = providerMetadata === undefined ? {} : { providerMetadata }
+    yield { type: `${type}-start`, id: block, ...metadata }
+    yield { type: `${type}-delta`, id: block, delta: text }
+    const cited =
+      part.type === 'text' && part.citations !== undefined ? { citations: part.citations } : {}
+    yield { type: `${type}-end`, id: block, ...cited }
   }
   const { finishReason, usage, providerMetadata } = result
   const metadata = providerMetadata === undefined ? {} : { providerMetadata }

@@ -43,7 +43,7 @@ export async function judgeToolCall(
   const described = {
     ...(tool.type === 'dynamic' ? { dynamic: true } : dynamic),
     ...(tool.title === undefined ? {} : { title: tool.title }),
-    ...(tool.metadata === undefined ? {} : { toolMetadata: plainObject(tool.metadata) as JsonObject }),
+    ...(tool.metadata === undefined ? {} : { toolMetadata: plainObject(tool.metadata) }),
   }
   const decision = await decided(tool, { ...parsed, toolCallId }, judging)
   return { ...base, toolName, input, ...decision, ...described }

@@ -44,23 +44,24 @@ export function callableModel(model: LanguageModel, resolve?: ModelResolver): Ca
   if (typeof provider !== 'string' || typeof modelId !== 'string') {
     throw configurationInvalid('The model must name its provider and model id.')
   }
-  switch (found.specificationVersion) {
-    case 'v4':
-      return {
-        provider,
-        modelId,
-        generate: async (options) => found.doGenerate(options),
-        stream: async (options) => found.doStream(options),
-      }
-    case 'v3':
-    case 'v2':
-      return adaptedModel(found)
-    default:
-      throw configurationInvalid(`Model ${provider}/${modelId} has a version that is not supported.`)
+  if (found.specificationVersion === 'v4') {
+    return {
+      provider,
+      modelId,
+      generate: async (options) => found.doGenerate(options),
+      stream: async (options) => found.doStream(options),
+    }
   }
+  if (found.specificationVersion === 'v3' || found.specificationVersion === 'v2') {
+    return adaptedModel(found)
+  }
+  throw configurationInvalid(`Model ${provider}/${modelId} has a version that is not supported.`)
 }
 
-function modelById(modelId: string, resolve: ModelResolver | undefined): Exclude<LanguageModel, string> {
+function modelById(
+  modelId: string,
+  resolve: ModelResolver | undefined,
+): Exclude<LanguageModel, string> {
   if (resolve !== undefined) return resolve(modelId)
   const { AI_SDK_DEFAULT_PROVIDER: provider } = globalThis as {
     readonly AI_SDK_DEFAULT_PROVIDER?: { languageModel(modelId: string): LanguageModelV4 }
@@ -96,7 +97,7 @@ function adaptedModel(model: OlderModel): CallableModel {
           transform: (part, controller) => controller.enqueue(newerPart(part)),
         }),
       )
-      return { ...result, stream } as LanguageModelV4StreamResult
+      return { ...result, stream }
     },
   }
 }
@@ -105,20 +106,15 @@ type OlderPart = LanguageModelV2StreamPart | LanguageModelV3StreamPart
 
 /** The casts below are this adapter's boundary: the shapes agree but where they are converted. */
 function newerPart(part: OlderPart): LanguageModelV4StreamPart {
-  switch (part.type) {
-    case 'file':
-      return { ...part, data: { type: 'data', data: part.data } } as LanguageModelV4StreamPart
-    case 'finish':
-      return {
-        ...part,
-        finishReason: newerFinishReason(part.finishReason),
-        usage: newerUsage(part.usage),
-      } as LanguageModelV4StreamPart
-    case 'stream-start':
-      return { ...part, warnings: part.warnings.map(newerWarning) } as LanguageModelV4StreamPart
-    default:
-      return part as LanguageModelV4StreamPart
+  if (part.type === 'file') return { ...part, data: { type: 'data', data: part.data } }
+  if (part.type === 'finish') {
+    const finishReason = newerFinishReason(part.finishReason)
+    return { ...part, finishReason, usage: newerUsage(part.usage) } as LanguageModelV4StreamPart
   }
+  if (part.type === 'stream-start') {
+    return { ...part, warnings: part.warnings.map(newerWarning) } as LanguageModelV4StreamPart
+  }
+  return part as LanguageModelV4StreamPart
 }
 
 function newerContent(

@@ -116,7 +116,10 @@ async function runStep(
       outcomes,
       execute: async (toolCall, scope) => {
         const settings = await call.prepare()
-        return executeToolCall(execution(call, settings, { record, toolCall, before, number }), scope)
+        return executeToolCall(
+          execution(call, settings, { record, toolCall, before, number }),
+          scope,
+        )
       },
     })
   } finally {
@@ -146,7 +149,8 @@ function closeStep(step: {
     record,
     outcomes,
     messages: [...assistantMessage(record), ...tools],
-    runtimeContext: (record.runtimeContext as JsonObject | undefined) ?? call.contexts().runtimeContext,
+    runtimeContext:
+      (record.runtimeContext as JsonObject | undefined) ?? call.contexts().runtimeContext,
     toolsContext: (record.toolsContext as JsonObject | undefined) ?? call.contexts().toolsContext,
   })
   state.steps = [...state.steps, result]
@@ -174,7 +178,8 @@ function execution(
     tool: Object.hasOwn(call.tools, toolName) ? call.tools[toolName] : undefined,
     messages: step.before,
     toolsContext: (step.record.toolsContext as JsonObject | undefined) ?? settings.toolsContext,
-    runtimeContext: (step.record.runtimeContext as JsonObject | undefined) ?? settings.runtimeContext,
+    runtimeContext:
+      (step.record.runtimeContext as JsonObject | undefined) ?? settings.runtimeContext,
     timeoutMs: Object.hasOwn(toolTimes, toolName) ? toolTimes[toolName] : toolMs,
     leavesAtOnce: operations.leavesTools,
     callbacks,

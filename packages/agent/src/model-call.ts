@@ -51,18 +51,21 @@ export type JudgedCall = Extract<LanguageModelV4StreamPart, { type: 'tool-call' 
  *
  * @throws `model_failed` after the last try, its cause being what the model threw; `timeout`
  */
-export async function callModel(call: ModelCall, scope: StepScope): Promise<ModelCallRecord> {
+export async function callModel(call: ModelCall, given: StepScope): Promise<ModelCallRecord> {
+  const { scope, lost } = watchedScope(given)
   const deadline = createDeadline(call.system, [scope.signal])
   deadline.arm('step', call.timeouts.stepMs)
   deadline.arm('total', call.remainingMs)
   try {
     await scope.emit({ type: scope.hasEarlierParts ? 'reset-step' : 'start-step' })
-    for (let failures = 0; ; ) {
+    for (let failures = 0; ;) {
       const attempt = new Attempt(call, scope, deadline.signal)
       try {
         return await attempt.run()
       } catch (error) {
         if (scope.signal.aborted) return await attempt.cutOff()
+        // The reader is gone, and not the model: nothing is left to try.
+        if (lost() !== undefined) throw lost()
         failures += 1
         if (deadline.signal.aborted) throw deadline.signal.reason
         if (failures > call.maxRetries || !isPassingFailure(error)) throw failed(error, call)
@@ -76,6 +79,28 @@ export async function callModel(call: ModelCall, scope: StepScope): Promise<Mode
     return new Attempt(call, scope, deadline.signal).cutOff()
   } finally {
     deadline.dispose()
+  }
+}
+
+/** The scope, and what its reader failed with, so that it is not taken for the model's failure. */
+function watchedScope(scope: StepScope): {
+  readonly scope: StepScope
+  readonly lost: () => unknown
+} {
+  let lost: unknown
+  return {
+    lost: () => lost,
+    scope: {
+      ...scope,
+      async emit(part) {
+        try {
+          await scope.emit(part)
+        } catch (error) {
+          lost = error ?? new Error('The reader is gone.')
+          throw error
+        }
+      },
+    },
   }
 }
 
@@ -201,7 +226,20 @@ class Attempt {
         this.collector.add({ type, approvalId, toolCallId, ...metadata })
         return
       }
-      default:
+      case 'text-start':
+      case 'text-delta':
+      case 'text-end':
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
+      case 'tool-result':
+      case 'file':
+      case 'reasoning-file':
+      case 'source':
+      case 'custom':
         this.sawOutput()
         return this.collector.accept(part)
     }

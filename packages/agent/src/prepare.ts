@@ -42,7 +42,10 @@ export function mergedSettings(agent: SharedSettings, call: SharedSettings): Sha
 }
 
 /** The bound on steps: as it is given, else 20 unless stop conditions bound the call. */
-export function budgetOf(settings: SharedSettings, maxSteps: number | undefined): number | undefined {
+export function budgetOf(
+  settings: SharedSettings,
+  maxSteps: number | undefined,
+): number | undefined {
   if (maxSteps !== undefined) return maxSteps
   return settings.stopWhen === undefined ? Limits.agentSteps : undefined
 }

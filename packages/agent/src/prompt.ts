@@ -54,7 +54,9 @@ function answeringOpenCalls(prompt: readonly LanguageModelV4Message[]): Language
     if (message.role !== 'assistant') continue
     const open = message.content.filter(
       (part) =>
-        part.type === 'tool-call' && part.providerExecuted !== true && !answered.has(part.toolCallId),
+        part.type === 'tool-call' &&
+        part.providerExecuted !== true &&
+        !answered.has(part.toolCallId),
     )
     const results = open.flatMap((part): ContentOf<'tool'> => {
       if (part.type !== 'tool-call') return []
@@ -104,7 +106,9 @@ function systemMessages(instructions: Instructions | undefined): LanguageModelV4
   const list: readonly SystemModelMessage[] = isList(instructions) ? instructions : [instructions]
   return list.map((message) => {
     if (typeof message !== 'object' || typeof message.content !== 'string') {
-      throw configurationInvalid('Instructions must be a text, a system message, or a list of them.')
+      throw configurationInvalid(
+        'Instructions must be a text, a system message, or a list of them.',
+      )
     }
     return promptMessage(message)
   })
@@ -204,30 +208,36 @@ function filePart(part: FilePart): LanguageModelV4FilePart {
 }
 
 function fileData(data: FilePart['data']): SharedV4FileData {
-  if (typeof data === 'object' && 'type' in data && typeof data.type === 'string') {
-    const tagged = data as Exclude<FilePart['data'], string | URL | Uint8Array | ArrayBuffer>
-    switch (tagged.type) {
-      case 'reference':
-      case 'text':
-        return tagged as SharedV4FileData
-      default:
-        return rawData(tagged as Parameters<typeof rawData>[0])
-    }
+  if (isTagged(data)) {
+    return data.type === 'reference' || data.type === 'text' ? data : rawData(data)
   }
-  if (isProviderReference(data)) return { type: 'reference', reference: data }
-  return rawData(data as Parameters<typeof rawData>[0])
+  return isProviderReference(data) ? { type: 'reference', reference: data } : rawData(data)
 }
 
+/** The forms of file data that say what they are. */
+type TaggedFileData = Extract<
+  FilePart['data'],
+  { readonly type: 'data' | 'url' | 'reference' | 'text' }
+>
+
+function isTagged(data: FilePart['data']): data is TaggedFileData {
+  return (
+    typeof data === 'object' &&
+    'type' in data &&
+    ['data', 'url', 'reference', 'text'].includes(String(data.type))
+  )
+}
+
+type RawData =
+  | string
+  | Uint8Array
+  | ArrayBuffer
+  | URL
+  | { readonly type: 'data'; readonly data: string | Uint8Array | ArrayBuffer }
+  | { readonly type: 'url'; readonly url: URL | string }
+
 /** Bytes or a place. A text that is a URL is taken for one; a data URL for its bytes. */
-function rawData(
-  data:
-    | string
-    | Uint8Array
-    | ArrayBuffer
-    | URL
-    | { readonly type: 'data'; readonly data: string | Uint8Array | ArrayBuffer }
-    | { readonly type: 'url'; readonly url: URL | string },
-): SharedV4FileDataData | SharedV4FileDataUrl {
+function rawData(data: RawData): SharedV4FileDataData | SharedV4FileDataUrl {
   if (typeof data === 'string') {
     const url = /^(?:https?|data):/i.test(data) ? parsedUrl(data) : undefined
     return url === undefined ? { type: 'data', data } : urlData(url)
@@ -271,13 +281,16 @@ function toolOutput(output: ToolResultOutput): LanguageModelV4ToolResultOutput {
         case 'file-url':
         case 'image-url': {
           const given = part.type === 'file-url' ? part.mediaType : undefined
-          const mediaType = given ?? (part.type === 'image-url' ? 'image' : 'application/octet-stream')
+          const mediaType =
+            given ?? (part.type === 'image-url' ? 'image' : 'application/octet-stream')
           return { type: 'file', mediaType, data: urlData(new URL(part.url)), ...optionsOf(part) }
         }
         case 'file-id':
         case 'image-file-id': {
           if (typeof part.fileId === 'string') {
-            throw configurationInvalid('A file of a tool result must name its provider beside its id.')
+            throw configurationInvalid(
+              'A file of a tool result must name its provider beside its id.',
+            )
           }
           const mediaType = part.type === 'image-file-id' ? 'image' : 'application/octet-stream'
           const data = { type: 'reference' as const, reference: part.fileId }

@@ -52,8 +52,7 @@ function assistantParts(part: RecordedPart): readonly AssistantPart[] {
     case 'file':
     case 'reasoning-file': {
       const { type, mediaType, data } = part
-      const place =
-        data.type === 'url' ? { type: data.type, url: new URL(data.url) } : { ...data }
+      const place = data.type === 'url' ? { type: data.type, url: new URL(data.url) } : { ...data }
       return [{ type, mediaType, data: place, ...optionsOf(part) }]
     }
     case 'tool-call': {

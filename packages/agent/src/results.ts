@@ -88,7 +88,9 @@ export function streamResult(
 export function generateResult(state: LoopState, end: LoopEnd): WorkflowAgentGenerateResult {
   const finalStep = state.steps.at(-1)
   if (finalStep === undefined) {
-    throw new HoldfastError(ErrorCode.modelFailed, { message: 'The call ended before its first step.' })
+    throw new HoldfastError(ErrorCode.modelFailed, {
+      message: 'The call ended before its first step.',
+    })
   }
   return {
     ...streamResult(state, end),

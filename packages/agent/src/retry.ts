@@ -58,7 +58,9 @@ export function pause(delayMs: number, system: System, signal: AbortSignal): Pro
 }
 
 function isPassingStatus(status: number | undefined): boolean {
-  return status !== undefined && (status === 408 || status === 409 || status === 429 || status >= 500)
+  return (
+    status !== undefined && (status === 408 || status === 409 || status === 429 || status >= 500)
+  )
 }
 
 function isBrokenConnection(error: unknown): boolean {

@@ -135,8 +135,7 @@ export function stepResult(material: StepMaterial): StepResult {
     content,
     text: textOf(record),
     reasoning,
-    reasoningText:
-      reasoning.length === 0 ? undefined : reasoning.map((part) => part.text).join(''),
+    reasoningText: reasoning.length === 0 ? undefined : reasoning.map((part) => part.text).join(''),
     files: content.flatMap((part) => (part.type === 'file' ? [part.file] : [])),
     sources: record.content.filter((part) => part.type === 'source'),
     toolCalls,
@@ -183,7 +182,12 @@ function contentOf(
         return providerResult(part, inputs.get(part.toolCallId) ?? null)
       case 'file':
         return { type: 'file', file: generatedFile(part) }
-      default:
+      case 'text':
+      case 'reasoning':
+      case 'reasoning-file':
+      case 'source':
+      case 'custom':
+      case 'tool-approval-request':
         return part
     }
   })
@@ -221,7 +225,15 @@ function providerResult(
     return { type: 'tool-error', toolCallId, toolName, input, error, ...origin }
   }
   const output = part.result
-  return { type: 'tool-result', toolCallId, toolName, input, output, ...origin, ...metadataOf(part) }
+  return {
+    type: 'tool-result',
+    toolCallId,
+    toolName,
+    input,
+    output,
+    ...origin,
+    ...metadataOf(part),
+  }
 }
 
 function settledPart(
@@ -249,7 +261,9 @@ function settledPart(
   }
 }
 
-function generatedFile(part: Extract<RecordedPart, { type: 'file' | 'reasoning-file' }>): GeneratedFile {
+function generatedFile(
+  part: Extract<RecordedPart, { type: 'file' | 'reasoning-file' }>,
+): GeneratedFile {
   const { mediaType, data } = part
   if (data.type === 'url') return { mediaType, url: data.url }
   return { mediaType, base64: data.data, uint8Array: convertBase64ToUint8Array(data.data) }

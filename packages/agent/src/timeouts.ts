@@ -89,7 +89,10 @@ export function createDeadline(
  * The promise's outcome, or the signal's reason as soon as it fires. The promise goes on; what it comes
  * to then is not told.
  */
-export function untilAborted<Value>(promise: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
+export function untilAborted<Value>(
+  promise: PromiseLike<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
   return new Promise((resolve, reject) => {
     const fire = (): void => reject(signal.reason)
     if (signal.aborted) fire()

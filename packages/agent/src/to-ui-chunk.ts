@@ -69,7 +69,12 @@ export function toUIMessageChunk(
     }
     case 'tool-error': {
       const { title: _title, ...rest } = origin(part)
-      return { type: 'tool-output-error', toolCallId: part.toolCallId, errorText: part.errorText, ...rest }
+      return {
+        type: 'tool-output-error',
+        toolCallId: part.toolCallId,
+        errorText: part.errorText,
+        ...rest,
+      }
     }
     case 'tool-output-denied':
       return { type: 'tool-output-denied', toolCallId: part.toolCallId }

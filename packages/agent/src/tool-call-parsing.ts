@@ -102,7 +102,14 @@ async function repairedCall(
     return plainObject(await asSchema(tool.inputSchema).jsonSchema)
   }
   try {
-    const better = await repair({ toolCall: call, tools, inputSchema, instructions, messages, error })
+    const better = await repair({
+      toolCall: call,
+      tools,
+      inputSchema,
+      instructions,
+      messages,
+      error,
+    })
     if (better === undefined || better === null) return undefined
     return await checkedCall(better, tools)
   } catch {

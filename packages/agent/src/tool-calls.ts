@@ -147,7 +147,11 @@ async function execute(
   })
   if (record.kind === 'error') return { kind: 'error', errorText: record.errorText }
   const { output, modelOutput } = record
-  return { kind: 'result', output, ...(modelOutput === undefined ? {} : { modelOutput }) } as ToolOutcome
+  return {
+    kind: 'result',
+    output,
+    ...(modelOutput === undefined ? {} : { modelOutput }),
+  } as ToolOutcome
 }
 
 async function fromClient(

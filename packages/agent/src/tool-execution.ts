@@ -66,10 +66,15 @@ export async function executeToolCall(
   const toolExecutionMs = Math.max(0, system.now() - startedAt)
   if (settled.ok) {
     const { output, modelOutput } = settled
-    await callbacks.notify('onToolExecutionEnd', { ...event, toolExecutionMs, success: true, output })
+    await callbacks.notify('onToolExecutionEnd', {
+      ...event,
+      toolExecutionMs,
+      success: true,
+      output,
+    })
     await scope.emit({ type: 'tool-result', toolCallId, toolName, output, ...origin })
-    const converted = modelOutput === undefined ? {} : { modelOutput }
-    return { version: toolCallRecordVersion, kind: 'result', output, ...converted }
+    const forModel = modelOutput === undefined ? {} : { modelOutput }
+    return { version: toolCallRecordVersion, kind: 'result', output, ...forModel }
   }
   const { error } = settled
   const errorText = truncateUtf8(errorTextOf(error, execution), errorTextBytes)

@@ -63,7 +63,9 @@ export async function askClient(
   })
   const given = isJsonObject(answer.value) ? answer.value : {}
   const { error, output = null } = given
-  return typeof error === 'string' ? { kind: 'error', errorText: error } : { kind: 'result', output }
+  return typeof error === 'string'
+    ? { kind: 'error', errorText: error }
+    : { kind: 'result', output }
 }
 
 async function askApproval(

@@ -21,7 +21,12 @@ export interface Usage {
 
 /** Usage of nothing: what sums begin with. */
 export const noUsage: Usage = usageFromModel({
-  inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+  inputTokens: {
+    total: undefined,
+    noCache: undefined,
+    cacheRead: undefined,
+    cacheWrite: undefined,
+  },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 })
 
@@ -49,7 +54,10 @@ export function addUsage(left: Usage, right: Usage): Usage {
   return {
     inputTokens: sum(left.inputTokens, right.inputTokens),
     inputTokenDetails: {
-      noCacheTokens: sum(left.inputTokenDetails.noCacheTokens, right.inputTokenDetails.noCacheTokens),
+      noCacheTokens: sum(
+        left.inputTokenDetails.noCacheTokens,
+        right.inputTokenDetails.noCacheTokens,
+      ),
       cacheReadTokens: sum(
         left.inputTokenDetails.cacheReadTokens,
         right.inputTokenDetails.cacheReadTokens,

@@ -161,7 +161,8 @@ export class WorkflowAgent {
   ): Promise<WorkflowAgentStreamResult> {
     const { call, state, writer, abortSignal, sendFinish } = stream
     if (end.kind !== 'aborted') {
-      if (sendFinish) await writer.write({ type: 'finish', finishReason: finishReasonOf(state, end) })
+      if (sendFinish)
+        await writer.write({ type: 'finish', finishReason: finishReasonOf(state, end) })
       return streamResult(state, end)
     }
     if (abortSignal?.aborted !== true) throw end.reason
@@ -247,11 +248,7 @@ export class WorkflowAgent {
     return joinCallbacks([this.options, options], this.log)
   }
 
-  private inMemory(
-    signal: AbortSignal,
-    streaming: boolean,
-    emit: PartWriter['write'],
-  ): Operations {
+  private inMemory(signal: AbortSignal, streaming: boolean, emit: PartWriter['write']): Operations {
     const { system } = this
     return memoryOperations({ callId: system.uuid(), streaming, signal, system, emit })
   }
@@ -302,7 +299,11 @@ function isModelFailure(error: unknown): error is HoldfastError {
   )
 }
 
-async function writeFailure(writer: PartWriter, error: unknown, sendFinish: boolean): Promise<void> {
+async function writeFailure(
+  writer: PartWriter,
+  error: unknown,
+  sendFinish: boolean,
+): Promise<void> {
   try {
     const shown = isModelFailure(error) ? (error.cause ?? error) : error
     await writer.write({ type: 'error', error: shown })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { tool } from 'ai'
-import { MockLanguageModelV4 } from 'ai/test'
+import type { MockLanguageModelV4 } from 'ai/test'
 import { z } from 'zod'
 import { hasErrorCode } from '@holdfast/core'
 import type { JsonValue } from '@holdfast/core'
@@ -111,7 +111,14 @@ describe('faults', () => {
     })
     const { signal: abortSignal } = controller
     const result = await agent.stream({ prompt: 'go', writable: out.writable, abortSignal })
-    expect(out.types()).toEqual(['start', 'start-step', 'text-start', 'text-delta', 'text-end', 'abort'])
+    expect(out.types()).toEqual([
+      'start',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'abort',
+    ])
     expect(out.isClosed()).toBe(true)
     expect(result.responseMessages).toEqual([
       { role: 'assistant', content: [{ type: 'text', text: 'Half an ans' }] },
@@ -215,7 +222,9 @@ describe('faults', () => {
 
   test('A7: the text is in the messages also when its end was cut for length', async () => {
     for (const reason of ['length', 'content-filter', 'other', 'error', 'interrupted'] as const) {
-      const agent = new WorkflowAgent({ model: scriptedModel([...text('As far as'), finish(reason)]) })
+      const agent = new WorkflowAgent({
+        model: scriptedModel([...text('As far as'), finish(reason)]),
+      })
       const result = await agent.stream({ prompt: 'go', writable: collector().writable })
       expect(result.messages.at(-1)).toEqual({
         role: 'assistant',
@@ -231,9 +240,8 @@ describe('faults', () => {
       inputSchema: z.object({}),
       execute: (): Promise<string> => Promise.reject(new Error(secret)),
     })
-    const model = scriptedModel(
-      [toolCall('failing', {}), finish('tool-calls')],
-      () => Promise.reject(new Error(secret)),
+    const model = scriptedModel([toolCall('failing', {}), finish('tool-calls')], () =>
+      Promise.reject(new Error(secret)),
     )
     const agent = new WorkflowAgent({ model, tools: { failing } })
     const out = collector()
@@ -249,7 +257,10 @@ describe('faults', () => {
     expect(JSON.stringify(model.doStreamCalls)).not.toContain('hunter2')
 
     const told = new WorkflowAgent({
-      model: scriptedModel([toolCall('failing', {}), finish('tool-calls')], [...text('ok'), finish()]),
+      model: scriptedModel(
+        [toolCall('failing', {}), finish('tool-calls')],
+        [...text('ok'), finish()],
+      ),
       tools: { failing },
       errorText: (error, source) => `${source}: ${error instanceof Error ? error.message : ''}`,
     })
@@ -259,8 +270,7 @@ describe('faults', () => {
 
   test('A8: a durable run that fails tells nothing of the cause', async () => {
     const definition = orderWorkflow(
-      () =>
-        new WorkflowAgent({ model: scriptedModel(() => Promise.reject(new Error('hunter2'))) }),
+      () => new WorkflowAgent({ model: scriptedModel(() => Promise.reject(new Error('hunter2'))) }),
     )
     const run = new FakeRun()
     const outcome = await run.execute(definition, { prompt: 'go' })
@@ -425,7 +435,11 @@ describe('faults', () => {
       [0, 1],
       [1, 0],
     ]) {
-      const two = tool({ inputSchema: z.object({}), needsApproval: true, execute: async () => 'ok' })
+      const two = tool({
+        inputSchema: z.object({}),
+        needsApproval: true,
+        execute: async () => 'ok',
+      })
       const definition = orderWorkflow(
         () =>
           new WorkflowAgent({
@@ -528,7 +542,9 @@ describe('faults', () => {
   test('A24: a message that comes during the last answer is answered before the run ends', async () => {
     const model = promptedModel(({ prompt }) => {
       const last = prompt.at(-1)
-      const words = JSON.stringify(last?.content).includes('And?') ? 'That too.' : 'The first answer.'
+      const words = JSON.stringify(last?.content).includes('And?')
+        ? 'That too.'
+        : 'The first answer.'
       return [...text(words), finish()]
     })
     const definition = orderWorkflow(() => new WorkflowAgent({ model }))

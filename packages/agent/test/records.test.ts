@@ -2,11 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '@holdfast/core'
 import { modelCallCodec, modelCallRecordVersion } from '../src/model-call-record.ts'
-import {
-  stepEndCodec,
-  toolCallCodec,
-  toolCallRecordVersion,
-} from '../src/tool-call-record.ts'
+import { stepEndCodec, toolCallCodec, toolCallRecordVersion } from '../src/tool-call-record.ts'
 import { assistantMessage } from '../src/response-messages.ts'
 
 function golden(name: string): JsonValue {
@@ -79,9 +75,9 @@ describe('stored records', () => {
 
   test('a record of a newer version, and a damaged one, are refused by their codes', () => {
     const record = golden('model-call-v1') as JsonObject
-    expect(() =>
-      modelCallCodec.decode({ ...record, version: modelCallRecordVersion + 1 }),
-    ).toThrow(expect.objectContaining({ code: 'record_from_newer_version' }))
+    expect(() => modelCallCodec.decode({ ...record, version: modelCallRecordVersion + 1 })).toThrow(
+      expect.objectContaining({ code: 'record_from_newer_version' }),
+    )
     expect(() => modelCallCodec.decode({ ...record, extra: 1 })).toThrow(
       expect.objectContaining({ code: 'record_corrupt' }),
     )

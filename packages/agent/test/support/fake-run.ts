@@ -14,7 +14,11 @@ import type {
 import { createCatalog } from '@holdfast/workflow'
 
 type Entry =
-  | { readonly kind: 'step' | 'output' | 'answer' | 'opened'; readonly path: string; readonly value: string }
+  | {
+      readonly kind: 'step' | 'output' | 'answer' | 'opened'
+      readonly path: string
+      readonly value: string
+    }
   | { readonly kind: 'failed'; readonly path: string; readonly error: HoldfastError }
   | { readonly kind: 'message'; readonly message: RunMessage }
   | { readonly kind: 'cancel' }
@@ -96,7 +100,9 @@ export class FakeRun {
         opened: true,
         ...(output === undefined ? {} : { output }),
         ...(failure
-          ? { error: { code: outcome.error.code, message: outcome.error.message, retryable: false } }
+          ? {
+              error: { code: outcome.error.code, message: outcome.error.message, retryable: false },
+            }
           : {}),
       }) ?? []),
     ]
@@ -104,7 +110,7 @@ export class FakeRun {
 }
 
 class Execution {
-  private readonly run_: FakeRun
+  private readonly owner: FakeRun
   private readonly options: FakeRunOptions
   private readonly crashAt: number
   private readonly pending = new Map<string, Pending>()
@@ -119,7 +125,7 @@ class Execution {
   private cleaning = false
 
   constructor(run: FakeRun, options: FakeRunOptions, crashAt: number) {
-    this.run_ = run
+    this.owner = run
     this.options = options
     this.crashAt = crashAt
   }
@@ -134,7 +140,9 @@ class Execution {
           : { kind: 'completed', output: value }
       },
       (error: unknown) => {
-        end = this.isCancelled ? { kind: 'cancelled', output: undefined } : { kind: 'failed', error }
+        end = this.isCancelled
+          ? { kind: 'cancelled', output: undefined }
+          : { kind: 'failed', error }
       },
     )
     for (let idle = 0; end === undefined && !this.crashed; idle += 1) {
@@ -148,8 +156,18 @@ class Execution {
     return this.crashed || end === undefined ? { kind: 'crashed' } : end
   }
 
+  private async end(definition: AnyWorkflowDefinition, input: JsonValue): Promise<Outcome> {
+    try {
+      const returned: unknown = await definition.run(this.context(), input)
+      const output = JSON.parse(JSON.stringify(returned)) as JsonValue
+      return this.isCancelled ? { kind: 'cancelled', output } : { kind: 'completed', output }
+    } catch (error) {
+      return this.isCancelled ? { kind: 'cancelled', output: undefined } : { kind: 'failed', error }
+    }
+  }
+
   append(entry: Entry): void {
-    if (!this.crashed) this.run_.journal.push(entry)
+    if (!this.crashed) this.owner.journal.push(entry)
   }
 
   cancel(): void {
@@ -158,7 +176,7 @@ class Execution {
   }
 
   private deliverNext(): boolean {
-    const entry = this.run_.journal[this.delivered]
+    const entry = this.owner.journal[this.delivered]
     if (entry === undefined) {
       if (this.cancelling && !this.isCancelled) {
         // Nothing new begins once a cancel is asked for; bodies that run may settle first.
@@ -207,15 +225,15 @@ class Execution {
 
   private commit(entries: readonly Entry[]): void {
     if (this.crashed) return
-    if (this.run_.commits + 1 >= this.crashAt) {
+    if (this.owner.commits + 1 >= this.crashAt) {
       this.crashed = true
       for (const controller of this.running.values()) controller.abort(new Error('crashed'))
       return
     }
-    this.run_.commits += 1
-    this.run_.chunks.push(...this.buffer.splice(0))
-    this.run_.journal.push(...entries)
-    this.options.committed?.(this.run_.commits, this.run_)
+    this.owner.commits += 1
+    this.owner.chunks.push(...this.buffer.splice(0))
+    this.owner.journal.push(...entries)
+    this.options.committed?.(this.owner.commits, this.owner)
   }
 
   private path(kind: string, key: string): string {
@@ -235,17 +253,18 @@ class Execution {
   private async runBody(path: string, body: (context: StepContext) => unknown): Promise<void> {
     const controller = new AbortController()
     this.running.set(path, controller)
-    this.run_.bodies.push(path)
+    this.owner.bodies.push(path)
     let over = false
     const step: StepContext = {
-      idempotencyKey: `${this.run_.runId}/${path}`,
+      idempotencyKey: `${this.owner.runId}/${path}`,
       stepId: path,
       attempt: 1,
       signal: controller.signal,
       output: {
-        hasEarlierChunks: this.run_.chunks.some(({ tag }) => tag === path),
+        hasEarlierChunks: this.owner.chunks.some(({ tag }) => tag === path),
         write: async (chunk) => {
-          if (over || this.crashed) throw new HoldfastError(ErrorCode.stepAborted, { message: 'over' })
+          if (over || this.crashed)
+            throw new HoldfastError(ErrorCode.stepAborted, { message: 'over' })
           this.buffer.push({ tag: path, chunk: JSON.parse(JSON.stringify(chunk)) as JsonValue })
           if (this.buffer.length >= 3) this.commit([])
         },
@@ -273,7 +292,7 @@ class Execution {
     }
     const self: WorkflowContext = {
       run: {
-        id: this.run_.runId,
+        id: this.owner.runId,
         sessionId: '01890000-0000-7000-8000-00000000000a',
         definition: { name: 'fake', version: 'v1' },
       },
@@ -324,17 +343,22 @@ class Execution {
     request: InterruptRequest,
     chunks: readonly JsonValue[],
   ): void {
-    const isOpen = this.run_.journal.some((entry) => entry.kind === 'opened' && entry.path === path)
+    const isOpen = this.owner.journal.some(
+      (entry) => entry.kind === 'opened' && entry.path === path,
+    )
     if (!isOpen) {
       this.buffer.push(...chunks.map((chunk) => ({ tag: path, chunk })))
       this.commit([{ kind: 'opened', path, value: '' }])
     }
-    this.run_.openInterrupts.set(id, request)
-    void this.options.answer?.(id, request).then((value) => {
-      if (value === undefined || this.crashed) return
-      this.run_.openInterrupts.delete(id)
-      this.commit([{ kind: 'answer', path, value: JSON.stringify(value) }])
-    })
+    this.owner.openInterrupts.set(id, request)
+    void this.askFor(path, id, request)
+  }
+
+  private async askFor(path: string, id: string, request: InterruptRequest): Promise<void> {
+    const value = await this.options.answer?.(id, request)
+    if (value === undefined || this.crashed) return
+    this.owner.openInterrupts.delete(id)
+    this.commit([{ kind: 'answer', path, value: JSON.stringify(value) }])
   }
 }
 

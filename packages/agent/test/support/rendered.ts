@@ -12,7 +12,8 @@ export async function rendered(chunks: readonly JsonValue[]): Promise<UIMessage>
     },
   })
   let last: UIMessage | undefined
-  for await (const message of readUIMessageStream({ stream, terminateOnError: false })) last = message
+  for await (const message of readUIMessageStream({ stream, terminateOnError: false }))
+    last = message
   if (last === undefined) throw new Error('The chunks show no message.')
   return structuredClone(last)
 }
