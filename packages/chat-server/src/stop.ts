@@ -1,9 +1,11 @@
 import {
+  type Clock,
   ErrorCode,
   hasErrorCode,
   parseStreamId,
   type RunStatus,
   type StoredRun,
+  type UnfencedWrite,
   visibleStatus,
 } from '@holdfast/core'
 import { isChatId } from './chat-id.ts'
@@ -62,7 +64,7 @@ export async function stopByAnyId(
 }
 
 async function stopRun(
-  { supervisors, system }: ChatPorts,
+  { store, supervisors, system }: ChatPorts,
   sessionId: string,
   run: StoredRun,
   state: ChatState | undefined,
@@ -70,21 +72,16 @@ async function stopRun(
   const { id: runId, status } = run.record
   const { streamId } = newestStreamOf(run)
   if (!isActive(run)) return { runId, streamId, status, alreadyEnded: true }
-  const document = state?.document
-  const holds =
-    state !== undefined && document?.turn === runId && document.waiting.length > 0
-      ? [
-          putChat(state, {
-            ...document,
-            waiting: document.waiting.map((waiting) => ({ ...waiting, held: true as const })),
-            updatedAt: system.now(),
-          }),
-        ]
-      : []
+  const holds = state === undefined ? [] : holdWaiting(system, state, runId)
   try {
     const stopped = await supervisors
       .session(sessionId)
       .cancel({ runId, reason: stopReason, by: { kind: 'person' } }, { with: holds })
+    // When it was being stopped already, nothing was written beside it.
+    if (state !== undefined && holds.length > 0) {
+      const after = holdWaiting(system, await readChatState(store, sessionId, state.chatId), runId)
+      if (after.length > 0) await store.commit({ sessionId, writes: after })
+    }
     return {
       runId,
       streamId: newestStreamOf(stopped.run).streamId,
@@ -96,6 +93,14 @@ async function stopRun(
     if (!hasErrorCode(error, ErrorCode.runEnded)) throw error
     return { runId, streamId, status: 'completed', alreadyEnded: true }
   }
+}
+
+/** Holds back what waits behind this run. No write where nothing is to be held. */
+function holdWaiting(clock: Clock, state: ChatState, runId: string): readonly UnfencedWrite[] {
+  const { document } = state
+  if (document?.turn !== runId || document.waiting.every(({ held }) => held === true)) return []
+  const waiting = document.waiting.map((one) => ({ ...one, held: true as const }))
+  return [putChat(state, { ...document, waiting, updatedAt: clock.now() })]
 }
 
 async function withdraw(

@@ -333,39 +333,51 @@ async function steer(
   ]
   const supervisor = ports.supervisors.session(sessionId)
   if (answers.length === 0) {
-    await commit(() =>
-      supervisor.send(
+    await commit(async () => {
+      await supervisor.send(
         { runId: run.record.id, message: { id: message.id, body: message.value } },
         { with: writes },
-      ),
-    )
+      )
+      // The inbox may have had a message of this id already: then nothing was written beside it.
+      if ((await readMessage(ports.store, state, message.id)) === undefined) {
+        await ports.store.commit({ sessionId, writes })
+      }
+    })
   } else {
-    await commit(() =>
-      supervisor.resumeMany(
-        { runId: run.record.id, answers, by: { kind: 'person' }, streamIs: run.record.stream },
-        {
-          with: [
-            ...writes,
-            ...answerEntries(state, run, answers),
-            {
-              kind: 'log-append',
-              log: inboxOf(run.record.id),
-              key: messageKey(message.id),
-              value: encodeInboxEntry({
-                kind: 'message',
-                at: now,
-                id: message.id,
-                body: message.value,
-              }),
-              guard: { runId: run.record.id, notEnded: true, maxUnread: Limits.inboxUnread },
-              onFailure: 'fail',
-            },
-          ],
-        },
-      ),
-    )
+    const told: UnfencedWrite = {
+      kind: 'log-append',
+      log: inboxOf(run.record.id),
+      key: messageKey(message.id),
+      value: encodeInboxEntry({ kind: 'message', at: now, id: message.id, body: message.value }),
+      guard: { runId: run.record.id, notEnded: true, maxUnread: Limits.inboxUnread },
+      onFailure: 'fail',
+    }
+    await supersede(moment, run, message, answers, [...writes, told])
   }
   return { place, promisedRunId: runId }
+}
+
+/** Answers a run's open questions with no, and makes the message's writes with it. */
+async function supersede(
+  { ports, sessionId, state, commit }: Moment,
+  run: StoredRun,
+  message: UserMessage,
+  answers: readonly InterruptAnswer[],
+  writes: readonly UnfencedWrite[],
+): Promise<void> {
+  await commit(async () => {
+    await ports.supervisors
+      .session(sessionId)
+      .resumeMany(
+        { runId: run.record.id, answers, by: { kind: 'person' }, streamIs: run.record.stream },
+        { with: [...writes, ...answerEntries(state, run, answers)] },
+      )
+    // Somebody else may have answered in the same way: then nothing was written beside it.
+    if ((await readMessage(ports.store, state, message.id)) !== undefined) return
+    throw new HoldfastError(ErrorCode.runConflict, {
+      message: 'The turn was answered by another message in the same moment.',
+    })
+  })
 }
 
 /** Lets a message wait for its turn, whose run's id it is promised. */
@@ -385,14 +397,7 @@ async function queue(
   if (answers.length === 0 || run === undefined) {
     await commit(() => ports.store.commit({ sessionId, writes }))
   } else {
-    await commit(() =>
-      ports.supervisors
-        .session(sessionId)
-        .resumeMany(
-          { runId: run.record.id, answers, by: { kind: 'person' }, streamIs: run.record.stream },
-          { with: [...writes, ...answerEntries(state, run, answers)] },
-        ),
-    )
+    await supersede(moment, run, message, answers, writes)
   }
   return { place: firstStreamOf(runId), promisedRunId: runId }
 }
