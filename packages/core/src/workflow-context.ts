@@ -10,7 +10,10 @@ export interface StepOutput {
    * @throws `step_aborted` once the attempt has ended
    */
   write(chunk: JsonValue): Promise<void>
-  /** Whether an earlier attempt of this very step stored chunks that nobody has withdrawn. */
+  /**
+   * Whether an earlier attempt of this very step stored chunks in the stream that is open. Taking them back is
+   * the step's own affair; one that has (by a `reset-step`) is told so still, and may do it again.
+   */
   readonly hasEarlierChunks: boolean
 }
 

@@ -191,13 +191,11 @@ function encodeChunk(tag: string | undefined, chunk: JsonValue): StreamChunk {
 }
 
 const pageChunks = 1_000
-/** The chunk by which a writer withdraws what it wrote since its step began. */
-const withdrawal = '{"type":"reset-step"}'
 
 /**
- * Which operations have stored chunks in the open stream that they have not withdrawn, by their tags.
+ * Which operations have stored chunks in the open stream, by their tags. Reads the open stream once.
  *
- * A writer withdraws its chunks by a `reset-step` chunk of its own. Reads the open stream once.
+ * One that took its chunks back by a `reset-step` still counts: its `start-step` stands.
  */
 export async function writersOf(
   store: Store,
@@ -209,11 +207,7 @@ export async function writersOf(
   for (;;) {
     const page = await store.streamPage(sessionId, streamId, { from, limit: pageChunks })
     if (page === undefined || page.chunks.length === 0) return writers
-    for (const { tag, data } of page.chunks) {
-      if (tag === undefined) continue
-      if (data === withdrawal) writers.delete(tag)
-      else writers.add(tag)
-    }
+    for (const { tag } of page.chunks) if (tag !== undefined) writers.add(tag)
     from += page.chunks.length
   }
 }
