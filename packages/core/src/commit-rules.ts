@@ -1,5 +1,5 @@
 // What every store shares: the executable meaning of a commit, of a watch and of a read's bounds.
-export { checkCommit, commitFingerprint } from './commit-rules/check-commit.ts'
+export { checkCommit, checkSessionId, commitFingerprint } from './commit-rules/check-commit.ts'
 export { bytesPerPage, pageLimit, pageStart } from './commit-rules/read-bounds.ts'
 export { touchedBy } from './commit-rules/touched-by.ts'
 export type {

@@ -1,8 +1,7 @@
-export { createMemoryDatabase } from './memory-database.ts'
+export { createMemoryDatabase, createMemoryStore } from './memory-database.ts'
 export type {
   MemoryDatabase,
   MemoryDatabaseOptions,
   MemoryOpenOptions,
+  MemoryStoreOptions,
 } from './memory-database.ts'
-export { createMemoryStore } from './memory-store.ts'
-export type { MemoryStoreOptions } from './memory-store.ts'

@@ -1,4 +1,11 @@
-import { decodeRunRecord, ErrorCode, HoldfastError, inboxOf, Limits, parseStreamId } from '@holdfast/core'
+import {
+  decodeRunRecord,
+  ErrorCode,
+  HoldfastError,
+  inboxOf,
+  Limits,
+  parseStreamId,
+} from '@holdfast/core'
 import type {
   JournalRow,
   JsonObject,
@@ -64,8 +71,8 @@ export class MemoryReads {
   runs(sessionId: SessionId, request: RunPageRequest = {}): Page<StoredRun, RunId> {
     const { after, order = 'ascending', status, definition, parentRunId } = request
     const limit = pageLimit(request.limit ?? Limits.pageDefault, Limits.pageMax)
-    const ids = [...(this.#tables.runIds.get(sessionId) ?? [])].sort()
-    if (order === 'descending') ids.reverse()
+    const ascending = [...(this.#tables.runIds.get(sessionId) ?? [])].toSorted()
+    const ids = order === 'ascending' ? ascending : ascending.toReversed()
     const items: StoredRun[] = []
     for (const id of ids) {
       if (after !== undefined && (order === 'ascending' ? id <= after : id >= after)) continue
@@ -176,7 +183,7 @@ export class MemoryReads {
     const { after } = request
     const keys = [...(this.#tables.collections.get(logAt(sessionId, collection)) ?? [])]
       .filter((key) => after === undefined || byCodePoint(key, after) > 0)
-      .sort(byCodePoint)
+      .toSorted(byCodePoint)
     const items = keys
       .slice(0, limit)
       .map((key) => this.document(sessionId, collection, key))

@@ -1,28 +1,8 @@
 import { ErrorCode, HoldfastError } from '@holdfast/core'
-import type { Store, System } from '@holdfast/core'
-import { checkCommit, createWatchHub, pageLimit } from '@holdfast/core/commit-rules'
-import { createMemoryDatabase } from './memory-database.ts'
-import type { MemoryBackend, MemoryNode } from './memory-database.ts'
+import type { Store } from '@holdfast/core'
+import { checkCommit, checkSessionId, createWatchHub, pageLimit } from '@holdfast/core/commit-rules'
+import type { MemoryBackend, MemoryNode } from './memory-backend.ts'
 import { MemoryReads } from './memory-reads.ts'
-
-/** How a store in memory behaves. */
-export interface MemoryStoreOptions {
-  /** Default: the real one. */
-  readonly system?: System
-  /** The node's id. Default: a fresh one. */
-  readonly nodeId?: string
-}
-
-/**
- * A store in memory: every rule of the port, and nothing of it outlives the process.
- *
- * For several stores over one database, see {@link createMemoryDatabase}.
- */
-export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
-  const { system, nodeId } = options
-  const database = createMemoryDatabase(system === undefined ? {} : { system })
-  return database.open(nodeId === undefined ? {} : { node: nodeId })
-}
 
 /** Opens a store over a database; without a node it is a client. */
 export function openMemoryStore(backend: MemoryBackend, node: MemoryNode | undefined): Store {
@@ -90,6 +70,7 @@ export function openMemoryStore(backend: MemoryBackend, node: MemoryNode | undef
     },
     async claimSession(sessionId) {
       checkOpen()
+      checkSessionId(sessionId)
       if (node === undefined) {
         throw new HoldfastError(ErrorCode.storeReadOnly, {
           message: 'A client of the store can own no session.',

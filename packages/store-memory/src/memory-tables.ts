@@ -84,12 +84,13 @@ export class MemoryTables {
     switch (effect.kind) {
       case 'session-insert':
         return
+      // By digest: what is there already has these bytes.
       case 'input-put':
-        this.inputs.set(inputAt(sessionId, effect.digest), effect.bytes.slice())
+        setIn(this.inputs, inputAt(sessionId, effect.digest), () => effect.bytes.slice())
         return
       case 'blob-put': {
-        const at = runAt(sessionId, effect.runId)
-        setIn(this.blobs, at, () => new Map()).set(effect.digest, effect.bytes.slice())
+        const blobs = setIn(this.blobs, runAt(sessionId, effect.runId), () => new Map())
+        setIn(blobs, effect.digest, () => effect.bytes.slice())
         return
       }
       case 'run-insert':

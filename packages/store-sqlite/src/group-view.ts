@@ -8,7 +8,15 @@ import type {
   Touched,
   TouchedRun,
 } from '@holdfast/core/commit-rules'
-import { bytesOf, digestText, endOf, numberOf, optionalNumber, statusOf, textOf } from './columns.ts'
+import {
+  bytesOf,
+  digestText,
+  endOf,
+  numberOf,
+  optionalNumber,
+  statusOf,
+  textOf,
+} from './columns.ts'
 import type { SqlConnection, SqlStatement } from './driver.ts'
 
 /** A view of one group, and the integer keys of the rows that it has seen. */
@@ -172,7 +180,9 @@ export class GroupViewLoader {
   }
 }
 
-function prepare(connection: SqlConnection): Record<
+function prepare(
+  connection: SqlConnection,
+): Record<
   | 'session'
   | 'run'
   | 'record'

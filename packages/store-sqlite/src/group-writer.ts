@@ -305,9 +305,7 @@ function registerNode(connection: SqlConnection, id: string, pid: number): numbe
 
 /** Whether a change may make a session work for whoever takes it. */
 function isWork(effect: CommitEffect): boolean {
-  return (
-    effect.kind === 'run-insert' || effect.kind === 'run-update' || effect.kind === 'run-ready'
-  )
+  return effect.kind === 'run-insert' || effect.kind === 'run-update' || effect.kind === 'run-ready'
 }
 
 function failed(id: number, error: HoldfastError): WriterResponse {

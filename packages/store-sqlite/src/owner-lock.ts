@@ -27,7 +27,9 @@ export function takeOwnerLock(
     connection.exec('pragma busy_timeout = 20; pragma synchronous = off')
     for (;;) {
       connection.exec('begin immediate')
-      connection.exec('create table if not exists owner (pid integer not null, token text not null)')
+      connection.exec(
+        'create table if not exists owner (pid integer not null, token text not null)',
+      )
       connection.exec('delete from owner')
       connection.prepare('insert into owner (pid, token) values (?, ?)').run(owner.pid, owner.token)
       connection.exec('commit')

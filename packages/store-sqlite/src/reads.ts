@@ -374,7 +374,7 @@ export class SqliteReads {
 function statusCondition(statuses: readonly RunStatus[]): string {
   const numbers = statuses.map(statusNumber)
   const active = numbers.every((number) => number < 3) ? 'r.status < 3 and ' : ''
-  return `${active}r.status in (${[...new Set(numbers)].sort().join(', ')})`
+  return `${active}r.status in (${[...new Set(numbers)].join(', ')})`
 }
 
 function runOf(row: SqlRow): StoredRun {

@@ -16,8 +16,15 @@ import {
   silentLog,
   wholeNumberOption,
 } from '@holdfast/core'
-import type { Log, Store, System } from '@holdfast/core'
-import { checkCommit, createWatchHub, topicKey, topicsOf, workTopicKey } from '@holdfast/core/commit-rules'
+import type { Log, Store, System, WatchTopic } from '@holdfast/core'
+import {
+  checkCommit,
+  checkSessionId,
+  createWatchHub,
+  topicKey,
+  topicsOf,
+  workTopicKey,
+} from '@holdfast/core/commit-rules'
 import { system as realSystem } from '@holdfast/core/system'
 import { inspectFile, openForReading } from './connection.ts'
 import { nodeSqlite } from './driver.ts'
@@ -73,7 +80,9 @@ export async function openWithDriver(
   options: SqliteStoreOptions,
 ): Promise<SqliteStore> {
   if (options.path === '' || options.path === ':memory:') {
-    throw configurationInvalid('Option path must name a file; for memory see @holdfast/store-memory.')
+    throw configurationInvalid(
+      'Option path must name a file; for memory see @holdfast/store-memory.',
+    )
   }
   const path = resolvePath(options.path)
   const system = options.system ?? realSystem
@@ -101,7 +110,8 @@ export async function openWithDriver(
   const lost = new AbortController()
   let states = new Map<string, string | undefined>()
   let onChanged: () => void = () => undefined
-  const hub = createWatchHub(() => watchesChanged())
+  let onWatched: (topic: WatchTopic) => void = () => undefined
+  const hub = createWatchHub(watchesChanged)
   let link: WriterLink | undefined
   let polling = false
 
@@ -116,11 +126,14 @@ export async function openWithDriver(
       options.worker === false
         ? startInThread(driver, settings, linkOptions, events)
         : await startWorker(settings, linkOptions, events)
-    const reads = new SqliteReads(openForReading(driver, path), () => system.now() - settings.tombstoneMs)
+    const reads = new SqliteReads(
+      openForReading(driver, path),
+      () => system.now() - settings.tombstoneMs,
+    )
     return createStore(link, reads)
   } catch (error) {
     await link?.close()
-    for (const undo of cleanup.reverse()) undo()
+    for (const undo of cleanup.toReversed()) undo()
     throw storageError(error, path)
   }
 
@@ -141,6 +154,9 @@ export async function openWithDriver(
     }
     onChanged = () => {
       if (state === 'open') fireChanged(reads)
+    }
+    onWatched = (topic) => {
+      states.set(topicKey(topic), stateOf(reads, topic))
     }
 
     return {
@@ -180,13 +196,14 @@ export async function openWithDriver(
       watch: (topic, signal) => hub.watch(topic, signal),
       async claimSession(sessionId) {
         checkOpen()
+        checkSessionId(sessionId)
         const answer = await writer.ask({ kind: 'claim', sessionId }, false)
         if (answer.kind !== 'claimed') throw unexpected(answer.kind)
         return answer.claim
       },
-      async releaseSession(claim) {
+      async releaseSession({ sessionId, epoch }) {
         checkOpen()
-        const answer = await writer.ask({ kind: 'release', claim }, false)
+        const answer = await writer.ask({ kind: 'release', claim: { sessionId, epoch } }, false)
         if (answer.kind === 'released' && answer.work) hub.fire([workTopicKey])
       },
       close() {
@@ -202,30 +219,26 @@ export async function openWithDriver(
       reads.close()
       await writer.close()
       state = 'closed'
-      for (const undo of cleanup.reverse()) undo()
+      for (const undo of cleanup.toReversed()) undo()
     }
   }
-
 
   function fireChanged(reads: SqliteReads): void {
-    try {
-      const known = states
-      const keys: string[] = []
-      states = new Map()
-      for (const topic of hub.topics()) {
-        const key = topicKey(topic)
-        const state = reads.stateOf(topic)
-        if (state === undefined || known.get(key) !== state) keys.push(key)
-        states.set(key, state)
-      }
-      hub.fire(keys)
-    } catch {
-      // Whoever is woken reads, and is told what is wrong.
-      hub.fireAll()
+    const known = states
+    const keys: string[] = []
+    states = new Map()
+    for (const topic of hub.topics()) {
+      const key = topicKey(topic)
+      const state = stateOf(reads, topic)
+      if (state === undefined || known.get(key) !== state) keys.push(key)
+      states.set(key, state)
     }
+    hub.fire(keys)
   }
 
-  function watchesChanged(): void {
+  function watchesChanged(topic: WatchTopic, watched: boolean): void {
+    if (watched) onWatched(topic)
+    else states.delete(topicKey(topic))
     if (hub.active === polling) return
     polling = hub.active
     link?.poll(polling)
@@ -241,6 +254,15 @@ export async function openWithDriver(
     })
     hub.close()
     lost.abort(error)
+  }
+}
+
+/** A topic's state as of now; `undefined`: whoever watches must look, and is told what is wrong. */
+function stateOf(reads: SqliteReads, topic: WatchTopic): string | undefined {
+  try {
+    return reads.stateOf(topic)
+  } catch {
+    return undefined
   }
 }
 

@@ -144,8 +144,7 @@ export function nextGroup(
       if (group.has(request) || !wanted(request)) continue
       const size = lengthOf(request)
       const session = sessionOf(request)
-      const room =
-        group.size === 0 || (group.size < groupRequests && length + size <= groupLength)
+      const room = group.size === 0 || (group.size < groupRequests && length + size <= groupLength)
       // Behind one of its session that found no room, a request waits too.
       if (!room || full.has(session)) {
         full.add(session)

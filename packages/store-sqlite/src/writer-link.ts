@@ -88,7 +88,7 @@ export class WriterLink {
     }
     const id = this.#nextId
     this.#nextId += 1
-    this.#outgoing.push({ ...request, id } as EncodedRequest)
+    this.#outgoing.push({ ...request, id })
     if (held) this.#hold()
     else this.#sendSoon()
     if (this.#waiting.size === 0) this.#port.setBusy(true)
@@ -99,7 +99,8 @@ export class WriterLink {
 
   /** Looks for other processes' changes, or stops to. */
   poll(on: boolean): void {
-    if (this.#lost === undefined && this.#closing === undefined) this.#port.send({ kind: 'poll', on })
+    if (this.#lost === undefined && this.#closing === undefined)
+      this.#port.send({ kind: 'poll', on })
   }
 
   /** Has everything written that was asked for, and the file closed. */
@@ -189,9 +190,10 @@ export async function startWorker(
   options: LinkOptions,
   events: LinkEvents,
 ): Promise<WriterLink> {
-  const worker = new Worker(workerFile(), { workerData: settings })
+  const worker = new Worker(workerFile, { workerData: settings, ...workerOptions })
   const link = new WriterLink(
     {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       send: (input) => worker.postMessage(input),
       setBusy: (busy) => (busy ? worker.ref() : worker.unref()),
     },
@@ -256,11 +258,15 @@ function openWriter(driver: SqlDriver, settings: WriterSettings): GroupWriter {
   }
 }
 
+/** From sources, as in this repository's tests, the thread reads other packages' sources too. */
+const fromSource = import.meta.url.endsWith('.ts')
+
 /** The worker's file: beside this one, and written in the same language. */
-function workerFile(): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return new URL(`./writer-worker.${extension}`, import.meta.url)
-}
+const workerFile = new URL(`./writer-worker.${fromSource ? 'ts' : 'js'}`, import.meta.url)
+
+const workerOptions = fromSource
+  ? { execArgv: [...process.execArgv, '--conditions=@holdfast/source'] }
+  : {}
 
 function workerFailed(cause: unknown): HoldfastError {
   return new HoldfastError(ErrorCode.storeUnavailable, {

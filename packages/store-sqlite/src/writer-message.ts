@@ -1,5 +1,13 @@
-import { ErrorCode, HoldfastError, StoreConflictError } from '@holdfast/core'
-import type { Commit, ConflictFacts, JsonObject, Receipt, SessionClaim, SessionId } from '@holdfast/core'
+import { HoldfastError, StoreConflictError } from '@holdfast/core'
+import type {
+  Commit,
+  ErrorCode,
+  ConflictFacts,
+  JsonObject,
+  Receipt,
+  SessionClaim,
+  SessionId,
+} from '@holdfast/core'
 
 /**
  * A commit on its way to the writer: JSON text, which is quicker to send than objects, and the bytes

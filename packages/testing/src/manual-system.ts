@@ -7,7 +7,7 @@
 // M1. Time moves only by `advance` and `advanceTo`; the clock shows a timer's own time while it runs.
 // M2. Timers fire in the order of their times, those of one time in the order they were set.
 // M3. The same seed gives the same ids and numbers, in the same order of asking.
-import type { System } from '@holdfast/core'
+import type { Random, System } from '@holdfast/core'
 import { system as realSystem } from '@holdfast/core/system'
 import { createSeededRandom } from './seeded-random.ts'
 
@@ -105,13 +105,12 @@ export function createManualSystem(options: ManualSystemOptions = {}): ManualSys
       }
       const time = lastRunTime.toString(16).padStart(12, '0')
       const count = runCounter.toString(16).padStart(3, '0')
-      return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-8${hex(random.next, 3)}-${hex(random.next, 12)}`
+      return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-8${hex(random, 3)}-${hex(random, 12)}`
     },
     uuid() {
-      const h = random.next
-      return `${hex(h, 8)}-${hex(h, 4)}-4${hex(h, 3)}-8${hex(h, 3)}-${hex(h, 12)}`
+      return `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-8${hex(random, 3)}-${hex(random, 12)}`
     },
-    shortId: () => `id${hex(random.next, 19)}`,
+    shortId: () => `id${hex(random, 19)}`,
     async advance(ms) {
       const end = now + ms
       await settle()
@@ -150,8 +149,8 @@ export function createManualSystem(options: ManualSystemOptions = {}): ManualSys
   }
 }
 
-function hex(next: () => number, digits: number): string {
+function hex(random: Random, digits: number): string {
   let text = ''
-  while (text.length < digits) text += Math.floor(next() * 16).toString(16)
+  while (text.length < digits) text += Math.floor(random.next() * 16).toString(16)
   return text
 }

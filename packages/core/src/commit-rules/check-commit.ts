@@ -1,6 +1,7 @@
 import { ErrorCode } from '../error-codes.ts'
 import { HoldfastError } from '../error.ts'
 import { isUuid, parseStreamId } from '../ids.ts'
+import type { SessionId } from '../ids.ts'
 import { Limits } from '../limits.ts'
 import type { LimitName } from '../limits.ts'
 import { checkRunRecord } from '../run-codec.ts'
@@ -21,6 +22,11 @@ export function checkCommit(commit: Commit): void {
   if (commit.commitId !== undefined) checkName('commitId', commit.commitId)
   if (commit.fence !== undefined) checkCount('fence.epoch', commit.fence.epoch)
   for (const write of commit.writes) checkWrite(commit, write)
+}
+
+/** Checks a session's id. @throws `id_invalid` */
+export function checkSessionId(sessionId: SessionId): void {
+  checkUuid('sessionId', sessionId)
 }
 
 function checkWrite(commit: Commit, write: StoreWrite): void {
@@ -137,8 +143,10 @@ export function commitFingerprint(commit: Commit): string {
     return value.length
   })
   for (let index = 0; index < text.length; index += 1) mix(text.charCodeAt(index))
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  low =
+    Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
+  high =
+    Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
   return (high >>> 0).toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0')
 }
 
@@ -179,7 +187,13 @@ function checkName(field: string, name: string): void {
   checkText('storageNameBytes', name)
 }
 
+/** What no database keeps as text: a zero, and half of a surrogate pair. */
+const unstorable = /[\0\p{Surrogate}]/u
+
 function checkText(limit: LimitName, text: string): void {
+  if (unstorable.test(text)) {
+    throw invalid('Text must be well-formed Unicode without U+0000.')
+  }
   // A UTF-16 unit takes at most three bytes, so that most texts need not be encoded to be judged.
   if (text.length * 3 > Limits[limit]) checkSize(limit, encoder.encode(text).length)
 }

@@ -100,7 +100,7 @@ class Judgement {
   }
 
   refuse(failure: ConflictFacts): Verdict {
-    for (const step of this.#undo.reverse()) step()
+    for (const step of this.#undo.toReversed()) step()
     return { kind: 'refused', error: new StoreConflictError(failure) }
   }
 
@@ -457,7 +457,6 @@ function stateOf(
   const { status, parked, stream, inboxReadThrough } = record
   return { status, parked, stream, inboxReadThrough, record: () => record }
 }
-
 
 function headOf(
   head: JsonObject | undefined,

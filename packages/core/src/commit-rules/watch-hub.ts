@@ -32,8 +32,10 @@ interface Watch {
   fail(error: HoldfastError): void
 }
 
-/** Makes a hub. `changed` is called after the set of watched topics has changed. */
-export function createWatchHub(changed: () => void = () => undefined): WatchHub {
+/** Makes a hub. `changed` is called when a topic's first watch begins, and after its last has ended. */
+export function createWatchHub(
+  changed: (topic: WatchTopic, watched: boolean) => void = () => undefined,
+): WatchHub {
   const watched = new Map<string, { readonly topic: WatchTopic; readonly watches: Set<Watch> }>()
   let closed = false
 
@@ -59,8 +61,10 @@ export function createWatchHub(changed: () => void = () => undefined): WatchHub 
       closed = true
       const entries = [...watched.values()]
       watched.clear()
-      for (const { watches } of entries) for (const watch of watches) watch.fail(storeClosed())
-      changed()
+      for (const { topic, watches } of entries) {
+        for (const watch of watches) watch.fail(storeClosed())
+        changed(topic, false)
+      }
     },
   }
 
@@ -75,7 +79,7 @@ export function createWatchHub(changed: () => void = () => undefined): WatchHub 
       const entry = watched.get(key)
       if (entry?.watches.delete(watch) === true && entry.watches.size === 0) {
         watched.delete(key)
-        changed()
+        changed(topic, false)
       }
     }
     const end = (): void => {
@@ -109,7 +113,7 @@ export function createWatchHub(changed: () => void = () => undefined): WatchHub 
       if (entry !== undefined) entry.watches.add(watch)
       else {
         watched.set(key, { topic, watches: new Set([watch]) })
-        changed()
+        changed(topic, true)
       }
     }
 

@@ -1,0 +1,23 @@
+import { describe } from 'vitest'
+import { describeCommits } from './store-commits.ts'
+import { describeLimits } from './store-limits.ts'
+import { describeLogs } from './store-logs.ts'
+import { describeOwnership } from './store-ownership.ts'
+import { describePurge } from './store-purge.ts'
+import { describeStreams } from './store-streams.ts'
+import type { StoreTarget } from './store-target.ts'
+import { describeWatches } from './store-watches.ts'
+
+/** The suite of the store port: call it in a test file. Every store passes it whole. */
+export function describeStore(name: string, target: StoreTarget): void {
+  // oxlint-disable-next-line vitest/valid-title -- the name is the caller's
+  describe(name, { timeout: 60_000 }, () => {
+    describeCommits(target)
+    describeLogs(target)
+    describeStreams(target)
+    describeOwnership(target)
+    describeWatches(target)
+    describeLimits(target)
+    describePurge(target)
+  })
+}

@@ -1,0 +1,28 @@
+import type { RunId, RunRecord } from '@holdfast/core'
+
+export const sessionId = '0190a1b2-0000-7000-8000-00000000000a'
+
+export const runIds = Array.from(
+  { length: 8 },
+  (_, index) => `0190a1b2-0000-7000-8000-00000000001${index}`,
+)
+
+export function runRecord(runId: RunId): RunRecord {
+  return {
+    version: 1,
+    id: runId,
+    sessionId,
+    definition: { name: 'flow', version: 'v1', digest: 'd' },
+    input: { digest: 'a'.repeat(64), size: 2 },
+    artifactNamespace: { sessionId, runId },
+    status: 'running',
+    parked: false,
+    interrupts: [],
+    artifacts: [],
+    stream: 0,
+    inboxReadThrough: 0,
+    recoveries: 0,
+    createdAt: 1,
+    updatedAt: 1,
+  }
+}

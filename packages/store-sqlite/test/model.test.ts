@@ -1,0 +1,21 @@
+import { describeModel } from '@holdfast/conformance'
+import type { StoreTarget } from '@holdfast/conformance'
+import { createMemoryDatabase } from '@holdfast/store-memory'
+import { sqliteTarget } from './sqlite-target.ts'
+
+/** The memory store is the reference: it keeps what the rules say in plain maps. */
+const memory: StoreTarget = {
+  capabilities: { durable: false, owners: 'many' },
+  async create(options = {}) {
+    const database = createMemoryDatabase(options)
+    const store = database.open()
+    return {
+      open: async () => store,
+      openClient: async () => database.open({ mode: 'client' }),
+      takeOver: async () => database.open(),
+      destroy: () => store.close(),
+    }
+  },
+}
+
+describeModel(sqliteTarget({ worker: false }), memory, 60)
