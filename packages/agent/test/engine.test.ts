@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import { APICallError } from '@ai-sdk/provider'
+import type { MockLanguageModelV4 } from 'ai/test'
+import { WorkflowAgent } from '@holdfast/agent'
 import type { JsonValue } from '@holdfast/core'
 import { runOnEngine } from './support/engine-world.ts'
 import type { Death, EngineRun } from './support/engine-world.ts'
 import { orderAgent, orderWorkflow } from './support/order-agent.ts'
 import type { Effects } from './support/order-agent.ts'
 import { chunkTypes, rendered } from './support/rendered.ts'
+import {
+  finish,
+  hangingStreamOf,
+  promptedModel,
+  scriptedModel,
+  text,
+} from './support/scripted-model.ts'
 
 const input = { prompt: 'Cancel order 1001' }
 
@@ -61,4 +71,135 @@ describe('an agent on the engine', () => {
       }
     }
   })
+
+  test('C3: a failure in mid-stream takes the step back, also when the process dies around it', async () => {
+    const run = async (deaths: readonly Death[]): Promise<EngineRun> =>
+      runOnEngine({
+        definition: (system) =>
+          orderWorkflow(() => new WorkflowAgent({ model: failingFirst(), system })),
+        input,
+        deaths,
+        stepMs: 500,
+      })
+    const whole = await run([])
+    expect(chunkTypes(whole.chunks).filter((type) => type === 'reset-step')).toHaveLength(1)
+    const message = await rendered(whole.chunks)
+    expect(message.parts.map((part) => [part.type, 'text' in part ? part.text : ''])).toEqual([
+      ['step-start', ''],
+      ['text', 'All of the answer.'],
+    ])
+    for (let commit = 1; commit <= whole.commits; commit += 1) {
+      for (const when of ['before', 'after'] as const) {
+        const cut = await run([
+          { commit, when },
+          { commit: 3, when },
+        ])
+        expect(await rendered(cut.chunks), `cut ${when} commit ${commit}`).toEqual(message)
+      }
+    }
+  })
+
+  test('A4: a cancel in mid-stream keeps what had come; the stream ends with abort', async () => {
+    const { run, output, chunks, log } = await runOnEngine({
+      definition: () =>
+        orderWorkflow(
+          () =>
+            new WorkflowAgent({
+              model: scriptedModel(async () =>
+                hangingStreamOf([
+                  { type: 'text-start', id: 't' },
+                  { type: 'text-delta', id: 't', delta: 'Half an ans' },
+                ]),
+              ),
+            }),
+        ),
+      input,
+      stepMs: 50,
+      seen: async ({ record }, { supervisor }) => {
+        if (record.status === 'running') {
+          await supervisor.cancel({ runId: record.id, by: { kind: 'person' } })
+        }
+      },
+    })
+    expect(run.record.status).toBe('cancelled')
+    expect(output).toMatchObject({
+      text: 'Half an ans',
+      messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Half an ans' }] }],
+    })
+    expect(chunkTypes(chunks)).toEqual([
+      'start',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'abort',
+    ])
+    expect(log.of('engine.run.foreign_await')).toEqual([])
+  })
+
+  test('A24: a steering message is taken up once, wherever the process dies', async () => {
+    const run = async (deaths: readonly Death[]): Promise<EngineRun> =>
+      runOnEngine({
+        definition: () => orderWorkflow(() => orderAgent()),
+        input,
+        deaths,
+        answer: () => ({ approved: true }),
+        seen: ({ record }, { supervisor }) => {
+          if (record.status !== 'interrupted') return
+          const body = { id: 'm-1', role: 'user', parts: [{ type: 'text', text: 'Hurry' }] }
+          // The process may die before it hears back.
+          const message = { id: 'm-1', body }
+          void supervisor.send({ runId: record.id, message }).catch(() => undefined)
+        },
+      })
+    const whole = await run([])
+    const message = await rendered(whole.chunks)
+    expect(message.parts.filter(({ type }) => type === 'steering-message')).toHaveLength(1)
+    expect(JSON.stringify(whole.output)).toContain('Hurry')
+    for (let commit = 2; commit <= whole.commits; commit += 1) {
+      const cut = await run([{ commit, when: 'after' }])
+      expect(await rendered(cut.chunks), `cut after commit ${commit}`).toEqual(message)
+      expect(cut.output).toEqual(whole.output)
+    }
+  })
+
+  test('a run whose model fails for good fails, with safe text, and its hooks were told once', async () => {
+    const errors: unknown[] = []
+    const { run, chunks } = await runOnEngine({
+      definition: () =>
+        orderWorkflow(
+          () =>
+            new WorkflowAgent({
+              model: scriptedModel(() => Promise.reject(new Error('hunter2'))),
+              onError: ({ error }) => void errors.push(error),
+            }),
+        ),
+      input,
+    })
+    expect(run.record).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_failed', message: 'An error occurred.', retryable: false },
+    })
+    expect(chunks.slice(-2)).toEqual([
+      { type: 'error', errorText: 'An error occurred.' },
+      { type: 'finish', finishReason: 'error' },
+    ])
+    expect(errors).toHaveLength(1)
+  })
 })
+
+/** A model whose first call in a process breaks off after some words. */
+function failingFirst(): MockLanguageModelV4 {
+  let calls = 0
+  return promptedModel(() => {
+    calls += 1
+    if (calls > 1) return [...text('All of the answer.'), finish()]
+    const error = new APICallError({
+      message: 'overloaded',
+      url: 'https://model',
+      requestBodyValues: {},
+      isRetryable: true,
+    })
+    return [...text('All of the ans', 'first').slice(0, 3), { type: 'error', error }]
+  })
+}

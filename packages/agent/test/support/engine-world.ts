@@ -25,12 +25,15 @@ export interface Death {
 
 /** How a run is driven. */
 export interface EngineRunOptions {
-  readonly definition: () => AnyWorkflowDefinition
+  /** Made anew for each process, which shares nothing with the others but the store and the clock. */
+  readonly definition: (system: System) => AnyWorkflowDefinition
   readonly input: JsonValue
   /** Of the first process, the second and so on; the last one lives. */
   readonly deaths?: readonly Death[]
   /** Answers an open interrupt; `undefined` leaves it open. */
   readonly answer?: (interrupt: OpenInterrupt) => JsonValue | undefined
+  /** How much time passes between two looks at the run. Milliseconds. Default 0. */
+  readonly stepMs?: number
   /** Called whenever the run is looked at. */
   readonly seen?: (run: StoredRun, session: EngineSession) => Promise<void> | void
 }
@@ -63,12 +66,12 @@ export async function runOnEngine(options: EngineRunOptions): Promise<EngineRun>
       kill: (node) => database.kill(node),
       system,
       log,
-      definitions: [options.definition()],
+      definitions: [options.definition(system)],
       death: deaths.shift(),
     })
   }
   let node = begin()
-  const definition = options.definition()
+  const definition = options.definition(system)
   void node.session.start(definition, options.input, { runId }).catch(() => undefined)
   for (let turn = 0; turn < 4_000; turn += 1) {
     if (node.isDead()) {
@@ -79,6 +82,7 @@ export async function runOnEngine(options: EngineRunOptions): Promise<EngineRun>
       if (known === undefined)
         void session.start(definition, options.input, start).catch(() => undefined)
     }
+    if (options.stepMs !== undefined) await system.advance(options.stepMs)
     await system.settle(2)
     if (node.isDead()) continue
     const run = await node.store.run(sessionId, runId)
