@@ -15,12 +15,14 @@ import type { Delivered, SettlingEntry } from './operation.ts'
 export interface DeliveryPort {
   /** False while nothing may be delivered: no slot is held, or the run is over. */
   mayDeliver(): boolean
+  /** Whether the definition has ended: nothing is delivered to it any more. */
+  isDone(): boolean
   /** Whether the entry can be delivered now. */
   isExpected(entry: SettlingEntry): boolean
   /** The entry's value: at once where it is at hand. */
   valueOf(delivered: Delivered): JsonValue | undefined | Promise<JsonValue | undefined>
   deliver(delivered: Delivered, entry: SettlingEntry, value: JsonValue | undefined): void
-  /** Everything was delivered, and the definition has done what it could. */
+  /** Everything was delivered that can be, and the definition has done what it could. */
   delivered(): void
   /** The next entry's operation has not been asked for, though the definition has done what it could. */
   starved(entry: SettlingEntry): void
@@ -83,7 +85,7 @@ export class Delivery {
   #turn(): void {
     const port = this.#port
     if (!port.mayDeliver()) return
-    const next = this.#queue[this.#head]
+    const next = port.isDone() ? undefined : this.#queue[this.#head]
     if (next === undefined) {
       port.delivered()
       return
@@ -108,7 +110,8 @@ export class Delivery {
       (read) =>
         this.#system.macrotask(() => {
           this.#reading = false
-          if (port.mayDeliver()) this.#deliver(next, read)
+          if (port.mayDeliver() && !port.isDone()) this.#deliver(next, read)
+          else this.schedule()
         }),
       (error: unknown) => {
         this.#reading = false

@@ -34,7 +34,7 @@ import type { LoadedJournal } from './replay.ts'
 import { restOf } from './rest.ts'
 import { ownershipLost } from './run-commit.ts'
 import type { Ownership, RunState } from './run-commit.ts'
-import { endRun } from './run-end.ts'
+import { endRun, returned } from './run-end.ts'
 import type { EndedRun, Outcome } from './run-end.ts'
 import { artifactAdded, cancelSeen, interruptClosed, interrupted, parked } from './run-moves.ts'
 import { runIn, Scope } from './scope.ts'
@@ -178,6 +178,7 @@ export class Execution implements OperationHost {
     if (progress !== undefined) this.writer.knownProgress(progress)
     this.#delivery = new Delivery(services.system, {
       mayDeliver: () => this.#phase === 'executing',
+      isDone: () => this.#outcome !== undefined,
       isExpected: (entry) => this.#isExpected(entry),
       valueOf: (delivered) => this.#valueOf(delivered),
       deliver: (delivered, entry, value) => this.#deliver(delivered, entry, value),
@@ -203,7 +204,7 @@ export class Execution implements OperationHost {
     const { definition } = this.registered
     const run = async (): Promise<unknown> => definition.run(context, this.#parts.input)
     runIn(this.#root, run).then(
-      (value) => this.#finished({ kind: 'returned', value }),
+      (value) => this.#finished(returned(this.runId, value)),
       (error: unknown) => this.#finished({ kind: 'threw', error }),
     )
   }
@@ -392,7 +393,6 @@ export class Execution implements OperationHost {
   }
 
   #isExpected(entry: SettlingEntry): boolean {
-    if (this.#outcome !== undefined) return true
     if (!('path' in entry)) return true
     return this.#open.has(entry.path) || this.#takenBack.has(entry.path)
   }
@@ -417,16 +417,12 @@ export class Execution implements OperationHost {
     }
     const operation = this.#open.get(entry.path)
     if (operation === undefined) {
-      if (this.#outcome !== undefined && !this.#takenBack.has(entry.path)) this.#unclaimed.push(entry.path)
       if (entry.kind === 'interrupt-answered') this.#superseded.push(entry.interruptId)
       return
     }
     if (fits(operation, entry)) operation.settle(delivered, value)
     else void this.#block('asked for with another kind', [entry.path])
   }
-
-  /** Entries that were left when the definition returned, and that it had not asked for. */
-  readonly #unclaimed: string[] = []
 
   #offer(message: RunMessage): void {
     for (const operation of this.#open.values()) {
@@ -450,7 +446,7 @@ export class Execution implements OperationHost {
   /** Everything is delivered, and the definition has done what it can do for now. */
   #cameToRest(): void {
     if (!this.#live) {
-      if (this.#opening.size > 0) {
+      if (this.#unclaimed().length > 0) {
         this.#starved()
         return
       }
@@ -485,10 +481,6 @@ export class Execution implements OperationHost {
 
   /** The journal is delivered: what has no entry in it may begin. */
   #goLive(): void {
-    if (this.#unclaimed.length > 0) {
-      void this.#block('returned without asking for', this.#unclaimed)
-      return
-    }
     this.#stopWatching()
     this.#live = true
     this.#journalProgress()
@@ -570,15 +562,16 @@ export class Execution implements OperationHost {
   // The watchdog.
 
   #starved(): void {
-    this.#watch(() => {
-      const missing = new Set([
-        ...this.#opening.keys(),
-        ...this.#delivery.pending.flatMap((entry) =>
-          'path' in entry && !this.#isExpected(entry) ? [entry.path] : [],
-        ),
-      ])
-      void this.#block('not asked for', [...missing])
-    })
+    this.#watch(() => void this.#block('not asked for', this.#unclaimed()))
+  }
+
+  /** Operations that the journal has and the definition has not asked for. */
+  #unclaimed(): readonly string[] {
+    const missing = new Set(this.#opening.keys())
+    for (const entry of this.#delivery.pending) {
+      if ('path' in entry && !this.#isExpected(entry)) missing.add(entry.path)
+    }
+    return [...missing]
   }
 
   #watchForeign(): void {

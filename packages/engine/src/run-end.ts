@@ -28,7 +28,7 @@ import type { EncodedValue } from './stored-values.ts'
 
 /** What became of the definition. */
 export type Outcome =
-  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'returned'; readonly output: EncodedValue }
   | { readonly kind: 'threw'; readonly error: unknown }
   /** It was not run to its end: a cancel whose time is up, or a run that cannot be executed. */
   | { readonly kind: 'cut'; readonly error?: RunError }
@@ -256,18 +256,27 @@ function judged(port: EndPort, outcome: Outcome): Judged {
         ? { error: runErrorOf(outcome.error) }
         : { error: reported(port, outcome.error) }
     case 'returned':
-      try {
-        const output = encodeValue(port.state.runId, outcome.value)
-        if (output.value === undefined) return { output }
-        const check = port.registered?.checkOutput(output.value)
-        if (check === undefined || check.ok) return { output }
-        throw new HoldfastError(ErrorCode.outputInvalid, {
-          message: "The definition's result does not fit its output schema.",
-        })
-      } catch (error) {
-        return { error: reported(port, error) }
-      }
+      return fitting(port, outcome.output)
   }
+}
+
+/** What a definition returned, as it was at that moment: code that still runs cannot change it. */
+export function returned(runId: string, value: unknown): Outcome {
+  try {
+    return { kind: 'returned', output: encodeValue(runId, value) }
+  } catch (error) {
+    return { kind: 'threw', error }
+  }
+}
+
+function fitting(port: EndPort, output: EncodedValue): Judged {
+  const check = output.value === undefined ? undefined : port.registered?.checkOutput(output.value)
+  if (check === undefined || check.ok) return { output }
+  const error = new HoldfastError(ErrorCode.outputInvalid, {
+    message: "The definition's result does not fit its output schema.",
+    details: { issues: check.issues.map(({ path, message }) => ({ path, message })) },
+  })
+  return { error: reported(port, error) }
 }
 
 /** An uncaught error, told to the log whole and to readers safely. */

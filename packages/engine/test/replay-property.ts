@@ -1,0 +1,117 @@
+import { expect } from 'vitest'
+import type { JournalEntry } from '@holdfast/workflow'
+import { isSettling } from '../src/operation.ts'
+import type { Piece, Seen } from './random-program.ts'
+import { entriesOf, settledSteps, tryProgram } from './trial.ts'
+import type { Trial } from './trial.ts'
+
+/**
+ * Runs a program, then cuts it at commits and goes on from each, on a fresh database:
+ *
+ * - what was journaled stays the beginning of the journal, and what the definition saw of it stays
+ *   the beginning of what it sees;
+ * - no body of a settled step runs again, none of a `once` step that had begun;
+ * - a replay of the whole journal gives the same result, and runs no body at all.
+ */
+export async function checkReplay(
+  program: Piece,
+  seed: number,
+  cutsOf: (commits: number) => readonly number[],
+): Promise<void> {
+  const whole = await tryProgram(program, { seed, cancels: seed % 3 === 0 })
+  expect(whole.blocked).toEqual([])
+  const end = whole.commits.findIndex((commit) =>
+    entriesOf([commit]).some(({ kind }) => kind === 'run-ended'),
+  )
+  expect(end).toBeGreaterThan(0)
+  await checkWholeReplay(program, seed, whole, end)
+  for (const cut of cutsOf(end)) {
+    const from = whole.commits.slice(0, cut)
+    const journaled = entriesOf(from)
+    const resumed = await tryProgram(program, { seed: seed + cut + 1, from })
+    expect(resumed.blocked).toEqual([])
+    expect(resumed.entries.slice(0, journaled.length)).toEqual(journaled)
+    expectNoBodyTwice(resumed, journaled)
+    expect(seenThrough(resumed.seen, journaled)).toEqual(seenThrough(whole.seen, journaled))
+    const resumedEnd = resumed.commits.findIndex((commit) =>
+      entriesOf([commit]).some(({ kind }) => kind === 'run-ended'),
+    )
+    if (cut % 3 === 0) await checkWholeReplay(program, seed + cut, resumed, resumedEnd)
+  }
+}
+
+async function checkWholeReplay(
+  program: Piece,
+  seed: number,
+  whole: Trial,
+  end: number,
+): Promise<void> {
+  const again = await tryProgram(program, { seed: seed + 77, from: whole.commits.slice(0, end) })
+  expect(again.blocked).toEqual([])
+  expect(again.seen).toEqual(whole.seen)
+  expect(again.ended).toEqual(whole.ended)
+  expect(again.run.record.status).toBe(whole.run.record.status)
+  expect(again.run.record.error).toEqual(whole.run.record.error)
+  expectNoBodyTwice(again, entriesOf(whole.commits.slice(0, end)))
+}
+
+function expectNoBodyTwice(trial: Trial, journaled: readonly JournalEntry[]): void {
+  const settled = settledSteps(journaled)
+  const again = [...trial.began.keys()].filter((stepId) => settled.has(stepId))
+  expect(again).toEqual([])
+}
+
+/** What was seen by the time that the last settling entry of a journal was delivered. */
+function seenThrough(seen: readonly Seen[], entries: readonly JournalEntry[]): readonly Seen[] {
+  const last = Math.max(0, ...entries.filter(isSettling).map(({ at }) => at))
+  // What is seen at the last entry's own time may go on after the cut: messages, say.
+  return seen.filter(([now]) => now < last)
+}
+
+/**
+ * Cuts a program where a step has settled and goes on with other code, in which that step has
+ * another key: the run is blocked before any body has run, and its journal stays as it was.
+ *
+ * @returns false when the program settles no step
+ */
+export async function checkRenamed(program: Piece, seed: number): Promise<boolean> {
+  const whole = await tryProgram(program, { seed })
+  const cut = whole.commits.findLastIndex((commit) =>
+    entriesOf([commit]).some(({ kind }) => kind === 'step-completed'),
+  )
+  if (cut < 0) return false
+  const from = whole.commits.slice(0, cut + 1)
+  const journaled = entriesOf(from)
+  const settled = journaled.find(({ kind }) => kind === 'step-completed')
+  const renamed = withOtherKey(program, settled?.kind === 'step-completed' ? settled.label : '')
+  const blocked = await tryProgram(renamed, { seed: seed + 1, from, stopsBlocked: true })
+  expect(blocked.run.record).toMatchObject({ status: 'running', waitingFor: 'code', parked: true })
+  expect(blocked.blocked).not.toEqual([])
+  expect([...blocked.began.keys()]).toEqual([])
+  const after = blocked.entries.slice(journaled.length)
+  // What reaches the run is still journaled; nothing that the definition does is.
+  expect(after.filter(({ kind }) => kind !== 'message-arrived' && kind !== 'interrupt-answered' && kind !== 'child-ended')).toEqual([])
+  return true
+}
+
+/** The same program in which the steps with this key have another. */
+function withOtherKey(piece: Piece, key: string): Piece {
+  const within = (inner: Piece): Piece => withOtherKey(inner, key)
+  switch (piece.kind) {
+    case 'step':
+    case 'once':
+      return piece.key === key ? { ...piece, key: 'renamed' } : piece
+    case 'catch':
+    case 'cleanup':
+    case 'loop':
+      return { ...piece, piece: within(piece.piece) }
+    case 'sequence':
+      return { ...piece, pieces: piece.pieces.map(within) }
+    case 'all':
+    case 'race':
+    case 'any':
+      return { ...piece, branches: piece.branches.map(within) }
+    default:
+      return piece
+  }
+}
