@@ -40,6 +40,7 @@ import { findStream, serveStream, type StreamPorts, wantedIndex } from './stream
 import { createTailStarts } from './tail-start.ts'
 import { acceptTurn } from './turn.ts'
 import { parseTurnRequest } from './turn-request.ts'
+import { withWholeStreams } from './whole-stream.ts'
 
 /** Bounds of a chat handler; each has its default from `Limits` of `@holdfast/core`. */
 export interface ChatHandlerLimits {
@@ -122,17 +123,19 @@ export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
   const settler = createChatSettler(ports)
   const letGo = new AbortController()
   const rateLimit = createRateLimit(limits.requestsPerSecond, system)
+  const whole = withWholeStreams(store)
   const streams: StreamPorts = {
     store,
+    streams: whole,
     settler,
     multiplexer: createRunMultiplexer({
-      store,
+      store: whole,
       system,
       log,
       bufferChunks: limits.readerBufferChunks,
       stalledMs: limits.readerStalledMs,
     }),
-    tails: createTailStarts(store),
+    tails: createTailStarts(whole),
     system,
     log,
     heartbeatMs: limits.heartbeatMs,

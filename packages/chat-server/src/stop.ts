@@ -15,6 +15,7 @@ import { decideAgain } from './conflict.ts'
 import { streamNotFound } from './not-found.ts'
 import { newestStreamOf } from './stream-place.ts'
 import { isActive } from './turn-decision.ts'
+import { parseWholeStreamId } from './whole-stream.ts'
 
 /** What a stop came to. */
 export interface Stopped {
@@ -43,7 +44,7 @@ export async function stopByAnyId(
 ): Promise<Stopped> {
   const { store, system } = ports
   return await decideAgain(system, async (commit) => {
-    const runId = parseStreamId(id)?.runId
+    const runId = (parseWholeStreamId(id) ?? parseStreamId(id))?.runId
     if (runId !== undefined) {
       const run = await store.run(sessionId, runId)
       const chatId = await chatOfRun(store, sessionId, runId)

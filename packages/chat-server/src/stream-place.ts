@@ -1,4 +1,5 @@
 import { isTerminal, type StoredRun, streamIdOf, visibleStatus } from '@holdfast/core'
+import { wholeStreamIdOf } from './whole-stream.ts'
 
 /** Which stream answers a request. */
 export interface StreamPlace {
@@ -10,6 +11,15 @@ export interface StreamPlace {
 export function openStreamOf(run: StoredRun): StreamPlace {
   const { id, stream } = run.record
   return { runId: id, streamId: streamIdOf(id, stream + 1) }
+}
+
+/**
+ * All that a run has written and writes now, as one stream from its beginning: for a page whose last message is not the run's, so that it
+ * makes the run's message whole and does not continue what it has not got.
+ */
+export function wholeMessageOf(run: StoredRun): StreamPlace {
+  const { id, stream } = run.record
+  return { runId: id, streamId: wholeStreamIdOf(id, stream + 1) }
 }
 
 /** The stream with the newest chunks: the open one, or the last one when the run waits for a person or has ended. */

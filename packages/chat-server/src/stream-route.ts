@@ -5,8 +5,11 @@ import {
   type Log,
   parseStreamId,
   type StoredRun,
+  type StreamReader,
+  streamIdOf,
   type System,
   visibleStatus,
+  type Watcher,
 } from '@holdfast/core'
 import {
   doneFrame,
@@ -35,10 +38,13 @@ import { sseResponse } from './sse-response.ts'
 import { firstStreamOf, openStreamOf, type StreamPlace } from './stream-place.ts'
 import { readStream } from './stream-reader.ts'
 import type { TailStarts } from './tail-start.ts'
+import { parseWholeStreamId } from './whole-stream.ts'
 
 /** What serves streams. */
 export interface StreamPorts {
   readonly store: ChatStore
+  /** The store's streams, and wholes of them. */
+  readonly streams: StreamReader & Watcher
   readonly settler: ChatSettler
   readonly multiplexer: RunMultiplexer
   readonly tails: TailStarts
@@ -51,7 +57,7 @@ export interface StreamPorts {
 }
 
 /**
- * Finds the stream that an id names: a stream's, a run's (its first stream), or a chat's (the stream that is being written, if any).
+ * Finds the stream that an id names: a stream's (or a whole of several), a run's (its first stream), or a chat's (the stream that is being written, if any).
  * `undefined`: the chat has nothing active. A chat whose run waits for a person has nothing active: its messages show the question.
  *
  * @throws `stream_not_found`
@@ -61,14 +67,15 @@ export async function findStream(
   sessionId: string,
   id: string,
 ): Promise<StreamPlace | undefined> {
-  const parsed = parseStreamId(id)
+  const whole = parseWholeStreamId(id)
+  const parsed = whole === undefined ? parseStreamId(id) : { ...whole, number: whole.last }
   if (parsed !== undefined) {
     const { runId, number } = parsed
     const chatId = await chatOfRun(store, sessionId, runId)
     if (chatId !== undefined) await settler.settle(sessionId, chatId)
     const run = await store.run(sessionId, runId)
     if (run !== undefined) {
-      if (await hasStream(store, sessionId, run, id, number)) return { runId, streamId: id }
+      if (await hasStream(store, sessionId, run, number)) return { runId, streamId: id }
       throw streamNotFound()
     }
     if (chatId !== undefined && number === 1) {
@@ -92,13 +99,12 @@ async function hasStream(
   store: ChatStore,
   sessionId: string,
   { record }: StoredRun,
-  streamId: string,
   number: number,
 ): Promise<boolean> {
   if (number <= record.stream) return true
   if (number > record.stream + 1) return false
   if (!isTerminal(record.status)) return true
-  return (await store.streamHead(sessionId, streamId)) !== undefined
+  return (await store.streamHead(sessionId, streamIdOf(record.id, number))) !== undefined
 }
 
 /** Where a request wants to begin. A `Last-Event-ID` is newer than the URL it comes with. @throws `arguments_invalid` */
@@ -127,9 +133,9 @@ export async function serveStream(
   place: StreamPlace,
   wanted: number,
 ): Promise<Response> {
-  const { store, multiplexer, tails, system, log, heartbeatMs, promiseWaitMs, letGo } = ports
+  const { streams, multiplexer, tails, system, log, heartbeatMs, promiseWaitMs, letGo } = ports
   const { streamId, runId } = place
-  const head = await store.streamHead(sessionId, streamId)
+  const head = await streams.streamHead(sessionId, streamId)
   const length = head?.next ?? 0
   const resolved = resolveStartIndex(wanted, length)
   const from = wanted < 0 ? await tails.startFor(sessionId, streamId, resolved) : resolved
@@ -142,7 +148,7 @@ export async function serveStream(
   if (
     head?.end !== undefined &&
     from >= length &&
-    !(await saysEnd(store, sessionId, place, length))
+    !(await saysEnd(streams, sessionId, place, length))
   ) {
     return new Response(null, { status: 204 })
   }
@@ -161,7 +167,7 @@ export async function serveStream(
     letGo,
     async *frames(signal, end) {
       const reading = readStream({
-        store,
+        store: streams,
         multiplexer,
         timers: system,
         sessionId,
@@ -189,13 +195,13 @@ export async function serveStream(
 
 /** Whether a stream's last chunk tells a reader that nothing follows. */
 async function saysEnd(
-  store: ChatStore,
+  streams: StreamReader,
   sessionId: string,
   { streamId }: StreamPlace,
   length: number,
 ): Promise<boolean> {
   if (length === 0) return false
-  const page = await store.streamPage(sessionId, streamId, { from: length - 1, limit: 1 })
+  const page = await streams.streamPage(sessionId, streamId, { from: length - 1, limit: 1 })
   const last = page?.chunks[0]
   return last !== undefined && isTerminalChunk(parseUiChunk(last.data))
 }

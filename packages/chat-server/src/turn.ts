@@ -53,7 +53,13 @@ import {
 } from './interrupt-answer.ts'
 import { chatNotFound } from './not-found.ts'
 import { settleChat } from './settle.ts'
-import { firstStreamOf, newestStreamOf, openStreamOf, type StreamPlace } from './stream-place.ts'
+import {
+  firstStreamOf,
+  newestStreamOf,
+  openStreamOf,
+  type StreamPlace,
+  wholeMessageOf,
+} from './stream-place.ts'
 import { decideMessage, isActive } from './turn-decision.ts'
 import type { TurnRequest, UserMessage } from './turn-request.ts'
 
@@ -320,7 +326,7 @@ async function steer(
 ): Promise<AcceptedTurn> {
   const { ports, sessionId, state, commit } = moment
   const now = ports.system.now()
-  const place = openStreamOf(run)
+  const place = wholeMessageOf(run)
   const document = withWaiting(moment, message, now, {
     messageId: message.id,
     runId,

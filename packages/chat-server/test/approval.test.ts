@@ -267,7 +267,7 @@ describe('open questions and a new text', () => {
     const runId = await askingRun(world)
     const response = await world.post(submit('c1', user('m1', 'x'), user('m2', 'never mind')))
     expect(response.status).toBe(200)
-    expect(streamIdOfResponse(response)).toBe(`${runId}.2`)
+    expect(streamIdOfResponse(response)).toBe(`${runId}.1-2`)
     expect(await givenAnswer(world, runId, first)).toMatchObject({
       payload: { approved: false, reason: 'superseded' },
     })
