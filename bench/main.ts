@@ -27,7 +27,9 @@ function asTable(result: Report): string {
       row.target === undefined ? '' : ` target ${row.target} ${row.ok === true ? 'held' : 'MISSED'}`
     return `${row.id}: ${round(row.value)} ${row.unit} (${spread})${target}`
   })
-  return [`${result.bench}, ${result.date}, node ${result.node}, ${result.cpus}`, ...lines].join('\n')
+  return [`${result.bench}, ${result.date}, node ${result.node}, ${result.cpus}`, ...lines].join(
+    '\n',
+  )
 }
 
 function round(value: number): string {

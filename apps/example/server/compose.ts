@@ -2,7 +2,11 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { agentWorkflow, WorkflowAgent } from '@holdfast/agent'
-import { createChatHandler, createConversationReader, createRunsHandler } from '@holdfast/chat-server'
+import {
+  createChatHandler,
+  createConversationReader,
+  createRunsHandler,
+} from '@holdfast/chat-server'
 import { system } from '@holdfast/core/system'
 import type { Log } from '@holdfast/core'
 import { createEngine } from '@holdfast/engine'
@@ -80,8 +84,8 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
               watcher: store,
               extensions: true,
               supervisor: engine.supervisors.session(sessionId),
-              now: system.now,
-              newId: system.runId,
+              now: () => system.now(),
+              newId: () => system.runId(),
             }),
             { callerRunId: runId },
           ),
@@ -89,7 +93,7 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
       }),
   })
   const catalog = createCatalog([...workflows, deskAgent])
-  const engine = await createEngine({ store, catalog, log })
+  const engine = createEngine({ store, catalog, log })
   const { supervisors } = engine
   const conversation = createConversationReader({ store, supervisors })
 

@@ -51,8 +51,12 @@ const rules: readonly Rule[] = [
   {
     pattern: /\brefund\b.*?\b(\d{4,9})\b/i,
     reply: (situation, [, order = '']) =>
-      startThenTell(situation, 'refund_order', { order_id: order }, (run) =>
-        `I started the refund of order ${order} as run ${run}. Above 100 EUR it waits for a person's yes, on the card beside this chat.`,
+      startThenTell(
+        situation,
+        'refund_order',
+        { order_id: order },
+        (run) =>
+          `I started the refund of order ${order} as run ${run}. Above 100 EUR it waits for a person's yes, on the card beside this chat.`,
       ),
   },
   {
@@ -74,15 +78,22 @@ const rules: readonly Rule[] = [
   {
     pattern: /\breport\b.*?\b(?:on|about)\s+(.{1,100}?)[.!?]?$/i,
     reply: (situation, [, topic = 'kelp']) =>
-      startThenTell(situation, 'research_report', { topic }, (run) =>
-        `I started a report on ${topic} as run ${run}. It shows its progress beside this chat.`,
+      startThenTell(
+        situation,
+        'research_report',
+        { topic },
+        (run) =>
+          `I started a report on ${topic} as run ${run}. It shows its progress beside this chat.`,
       ),
   },
   {
     pattern: /\bcount from (\d{1,6})\b/i,
     reply: (situation, [, from = '1']) =>
-      startThenTell(situation, 'counter_flow', { count: Number(from) }, (run) =>
-        `The counter runs as ${run} and asks by how much to go on.`,
+      startThenTell(
+        situation,
+        'counter_flow',
+        { count: Number(from) },
+        (run) => `The counter runs as ${run} and asks by how much to go on.`,
       ),
   },
   {
@@ -108,7 +119,8 @@ const rules: readonly Rule[] = [
     pattern: /\bwhat(?:'s| is) running\b/i,
     reply: (situation) => {
       const outcome = situation.outcomes.at(-1)
-      if (outcome === undefined) return call(situation, 'Let me look. ', 'workflow_run_list', activeRuns)
+      if (outcome === undefined)
+        return call(situation, 'Let me look. ', 'workflow_run_list', activeRuns)
       const runs = runsOf(outcome.value).filter(
         // The turn in which this is asked runs too, of course.
         (run) => isActive(run.status) && run.name !== 'order_desk',

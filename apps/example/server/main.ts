@@ -10,7 +10,10 @@ import { settingsFrom } from './settings.ts'
 import { stderrLog } from './stderr-log.ts'
 
 /** This file runs from `server/` (types stripped) and from `dist/server/` (compiled). */
-const packageRoot = new URL(import.meta.url.includes('/dist/server/') ? '../../' : '../', import.meta.url)
+const packageRoot = new URL(
+  import.meta.url.includes('/dist/server/') ? '../../' : '../',
+  import.meta.url,
+)
 const pageFolder = fileURLToPath(new URL('dist/page', packageRoot))
 
 /** Starts the order desk, and stops it on SIGINT and SIGTERM. */

@@ -12,9 +12,7 @@ export interface Settings {
 }
 
 /** Reads `HOST`, `PORT`, `HOLDFAST_DB`, `HOLDFAST_SECRET`. @throws `configuration_invalid` */
-export function settingsFrom(
-  environment: Readonly<Record<string, string | undefined>>,
-): Settings {
+export function settingsFrom(environment: Readonly<Record<string, string | undefined>>): Settings {
   return {
     host: environment['HOST'] ?? '127.0.0.1',
     port: wholeNumber(environment, 'PORT', 3_000, 65_535),

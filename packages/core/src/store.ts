@@ -235,7 +235,10 @@ export class StoreConflictError extends HoldfastError {
 }
 
 /** Whether an error is a store's conflict, with this reason if one is given. */
-export function isStoreConflict(error: unknown, reason?: ConflictReason): error is StoreConflictError {
+export function isStoreConflict(
+  error: unknown,
+  reason?: ConflictReason,
+): error is StoreConflictError {
   return (
     error instanceof HoldfastError &&
     error.code === 'store_conflict' &&

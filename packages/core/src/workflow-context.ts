@@ -83,9 +83,7 @@ export type Branch<Resume, Result> = (context: WorkflowContext<Resume>) => Promi
 
 /** The results of branches by name. */
 export type BranchResults<Branches> = {
-  readonly [Name in keyof Branches]: Branches[Name] extends (
-    ...parameters: never[]
-  ) => infer Result
+  readonly [Name in keyof Branches]: Branches[Name] extends (...parameters: never[]) => infer Result
     ? Awaited<Result>
     : never
 }
@@ -123,7 +121,11 @@ export interface WorkflowContext<Resume = JsonValue> {
     input: Input,
   ): Promise<Output>
   /** A loop whose history does not grow: each iteration's end is a checkpoint of its state. */
-  loop<State extends JsonValue, Result extends JsonValue | void, Item extends JsonValue = JsonValue>(
+  loop<
+    State extends JsonValue,
+    Result extends JsonValue | void,
+    Item extends JsonValue = JsonValue,
+  >(
     key: string,
     initial: { readonly state: State; readonly items?: readonly Item[] },
     body: (
@@ -173,4 +175,3 @@ export interface WorkflowContext<Resume = JsonValue> {
   /** Fires when the run is cancelled. */
   readonly signal: AbortSignal
 }
-

@@ -36,7 +36,8 @@ export function createCatalog(definitions: readonly AnyWorkflowDefinition[]): Ca
       const found = byIdentity.get(identityOf(name, version))
       if (found !== undefined) return found
       throw new HoldfastError(ErrorCode.definitionUnknown, {
-        message: 'unknown workflow definition: look at the list of definitions for names and versions.',
+        message:
+          'unknown workflow definition: look at the list of definitions for names and versions.',
         details: {},
       })
     },

@@ -35,7 +35,11 @@ type OutputValue<Schema> = unknown extends Schema ? JsonValue | void : SchemaVal
  *
  * @example source="../test/readme.examples.ts#define"
  */
-export function defineWorkflow<const Input extends object, const Resume = unknown, const Output = unknown>(
+export function defineWorkflow<
+  const Input extends object,
+  const Resume = unknown,
+  const Output = unknown,
+>(
   definition: TypedDefinition<Input, Resume, Output>,
 ): WorkflowDefinition<SchemaValue<Input>, ResumeValue<Resume>, OutputValue<Output>> {
   const { name, version, description } = definition

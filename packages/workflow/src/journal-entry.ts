@@ -249,7 +249,9 @@ export const journalEntrySchemas: Readonly<Record<JournalEntryKind, TObject>> = 
 export type JournalEntryKind = keyof typeof kinds
 
 /** Any entry of a journal. */
-export type JournalEntry = { [Kind in JournalEntryKind]: Static<(typeof kinds)[Kind]> }[JournalEntryKind]
+export type JournalEntry = {
+  [Kind in JournalEntryKind]: Static<(typeof kinds)[Kind]>
+}[JournalEntryKind]
 
 /** An entry of one kind. */
 export type JournalEntryOf<Kind extends JournalEntryKind> = Static<(typeof kinds)[Kind]>

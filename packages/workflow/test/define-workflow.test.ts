@@ -66,7 +66,13 @@ describe('a definition', () => {
   test('refuses a description over 1,024 bytes, counted in UTF-8', () => {
     const description = 'é'.repeat(513)
     expect(() =>
-      defineWorkflow({ name: 'abc', version: 'v1', description, input: Input, run: () => undefined }),
+      defineWorkflow({
+        name: 'abc',
+        version: 'v1',
+        description,
+        input: Input,
+        run: () => undefined,
+      }),
     ).toThrow(expect.objectContaining({ code: 'definition_invalid' }))
   })
 })
@@ -80,11 +86,7 @@ describe('a catalog', () => {
   })
 
   test('case 16: lists by name then version in byte order, and refuses the unknown with a code', () => {
-    const catalog = createCatalog([
-      minimal('bcd'),
-      minimal('abc', 'v2'),
-      minimal('abc', 'v10'),
-    ])
+    const catalog = createCatalog([minimal('bcd'), minimal('abc', 'v2'), minimal('abc', 'v10')])
     expect(catalog.list().map((entry) => `${entry.name}@${entry.version}`)).toEqual([
       'abc@v10',
       'abc@v2',

@@ -1,7 +1,7 @@
+// #region define
 import Type from 'typebox'
 import { createCatalog, defineWorkflow } from '@holdfast/workflow'
 
-// #region define
 const countTwice = defineWorkflow({
   name: 'count_twice',
   version: 'v1',
