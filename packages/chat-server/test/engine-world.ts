@@ -143,9 +143,10 @@ function assistant(
       let asked = 0
       for (let at = 0; at < words.length; at += 1) {
         const [verb = '', object = ''] = (words[at] ?? '').trim().split(' ')
+        let answers: Readonly<Record<string, JsonObject>> = {}
         if (verb === 'ask') {
           const names = Array.from({ length: Number(object) }, () => `approve ${(asked += 1)}`)
-          await context.all(
+          answers = await context.all(
             Object.fromEntries(
               names.map((name) => [
                 name.replace(' ', '_'),
@@ -176,6 +177,14 @@ function assistant(
           async ({ output, signal }) => {
             if (verb === 'fail') throw new Error('told to fail')
             if (verb === 'wait') await pass(object, signal)
+            for (const [name, { approved }] of Object.entries(answers)) {
+              const toolCallId = name.replace('_', ' ')
+              await output.write(
+                approved === true
+                  ? { type: 'tool-output-available', toolCallId, output: 'acted' }
+                  : { type: 'tool-output-denied', toolCallId },
+              )
+            }
             const id = `t${at}`
             await output.write({ type: 'text-start', id })
             for (const letter of object)
