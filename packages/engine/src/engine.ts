@@ -203,6 +203,10 @@ export class EmbeddedEngine implements Engine {
     if (this.#sessions.get(session.sessionId) === session) this.#sessions.delete(session.sessionId)
   }
 
+  sessionLost(sessionId: SessionId): void {
+    if (this.#state === 'working') this.#search?.look(sessionId)
+  }
+
   runEnded(runId: string, end: EndedRun): void {
     const waiting = this.#endings.get(runId)
     this.#endings.delete(runId)
@@ -241,7 +245,7 @@ export class EmbeddedEngine implements Engine {
         cause,
       })
       this.#sessions.get(sessionId)?.lost(cause)
-      this.#search?.later()
+      this.#search?.look(sessionId)
     } finally {
       this.#claims.delete(sessionId)
     }

@@ -1,13 +1,13 @@
 // A question to a person or another program.
 import { ErrorCode, HoldfastError, Limits } from '@holdfast/core'
-import type { InterruptRequest, JsonObject, JsonValue } from '@holdfast/core'
+import type { InterruptRequest, JsonObject, JsonValue, StreamChunk } from '@holdfast/core'
 import { assertClosedSchema, truncateUtf8 } from '@holdfast/json'
 import { interruptIdOf } from '@holdfast/workflow'
 import type { JournalEntry } from '@holdfast/workflow'
 import { createDeferred } from './deferred.ts'
 import type { Delivered, Operation, Waits } from './operation.ts'
 import type { OperationHost } from './operation-host.ts'
-import { chunkTag } from './output.ts'
+import { encodeChunks } from './output.ts'
 import { interruptClosed, interruptOpened } from './run-moves.ts'
 import type { Scope } from './scope.ts'
 import { encodeValue } from './stored-values.ts'
@@ -29,6 +29,7 @@ export class InterruptOperation implements Operation {
   readonly #request: InterruptRequest
   readonly #schema: JsonObject | undefined
   readonly #payload: EncodedValue | undefined
+  readonly #chunks: readonly StreamChunk[]
   readonly #answer = createDeferred<JsonValue | undefined>()
   #state: 'new' | 'open' | 'withdrawn' = 'new'
 
@@ -48,6 +49,8 @@ export class InterruptOperation implements Operation {
     this.#schema = request.schema === undefined ? undefined : assertClosedSchema(request.schema)
     this.#payload =
       request.payload === undefined ? undefined : encodeValue(host.runId, request.payload)
+    // Asked on replay, too, though its chunks are stored: so the definition learns the interrupt's id.
+    this.#chunks = encodeChunks(this.path, request.output?.(this.interruptId) ?? [])
     assertRoom(host)
   }
 
@@ -58,8 +61,6 @@ export class InterruptOperation implements Operation {
   readonly waits: Waits = { for: 'interrupt' }
 
   claim(opened: readonly JournalEntry[]): void {
-    // The chunks are stored already; asking is how the definition learns the interrupt's id.
-    this.#request.output?.(this.interruptId)
     this.#state = opened.some(({ kind }) => kind === 'interrupt-withdrawn') ? 'withdrawn' : 'open'
   }
 
@@ -71,8 +72,8 @@ export class InterruptOperation implements Operation {
     const answer = this.#request.answer ?? 'person'
     const reason =
       this.#request.reason === undefined ? undefined : truncateUtf8(this.#request.reason, reasonBytes)
-    const chunks = this.#request.output?.(this.interruptId) ?? []
-    if (chunks.length > 0) void output.write(chunkTag(this.path), chunks)
+    const chunks = this.#chunks
+    if (chunks.length > 0) void output.write(chunks)
     const payload = this.#payload
     this.#host.questionOpened(this.interruptId, this.path, this.#label)
     writer.append(

@@ -73,13 +73,10 @@ export class OutputQueue {
   }
 
   /**
-   * Queues chunks. Resolves when the queue has room.
-   *
-   * @throws `json_unsupported_value` and its like, `limit_exceeded` for a chunk over 1 MiB
+   * Queues chunks. Resolves when the queue has room; `undefined`: it has.
    */
-  write(tag: string, chunks: readonly JsonValue[]): Promise<void> | undefined {
-    const encoded = chunks.map((chunk) => encodeChunk(tag, chunk))
-    for (const chunk of encoded) {
+  write(chunks: readonly StreamChunk[]): Promise<void> | undefined {
+    for (const chunk of chunks) {
       this.#queued.push(chunk)
       this.#bytes += chunk.data.length
     }
@@ -177,6 +174,16 @@ export class OutputQueue {
 /** The mark of an operation's chunks: its path, or a digest of one that is too long for a store. */
 export function chunkTag(path: string): string {
   return utf8Length(path) <= tagBytes ? path : sha256Hex(new TextEncoder().encode(path))
+}
+
+/**
+ * Chunks of the operation with this path, as they are stored.
+ *
+ * @throws `json_unsupported_value` and its like, `limit_exceeded` for a chunk over 1 MiB
+ */
+export function encodeChunks(path: string, chunks: readonly JsonValue[]): readonly StreamChunk[] {
+  const tag = chunkTag(path)
+  return chunks.map((chunk) => encodeChunk(tag, chunk))
 }
 
 function encodeChunk(tag: string | undefined, chunk: JsonValue): StreamChunk {

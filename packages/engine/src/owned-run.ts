@@ -38,6 +38,7 @@ import type { Slot } from './slots.ts'
 import type { NewRun } from './new-run.ts'
 import type { OwnedSession } from './ownership.ts'
 import { decodeValue } from './stored-values.ts'
+import { keepWatching } from './watching.ts'
 
 const backoffMs = 200
 const backoffMaxMs = 30_000
@@ -487,17 +488,8 @@ export class OwnedRun implements ExecutionOwner {
 
   #watchInbox(): void {
     const { sessionId, runId } = this.#state
-    const watch = async (): Promise<void> => {
-      const topic = { kind: 'log', sessionId, log: inboxOf(runId) } as const
-      try {
-        for await (const _ of this.#services.store.watch(topic, this.#watch.signal)) this.nudge()
-      } catch (error) {
-        if (!hasErrorCode(error, ErrorCode.storeClosed)) {
-          this.#log('warn', 'engine.inbox.watch_failed', 'An inbox is not watched any more.', error)
-        }
-      }
-    }
-    void watch()
+    const topic = { kind: 'log', sessionId, log: inboxOf(runId) } as const
+    void keepWatching(this.#services, topic, this.#watch.signal, () => this.nudge())
   }
 
   #learn(stored: StoredRun): void {

@@ -7,7 +7,7 @@
 // O1. Every run of the session that has not ended is looked after, from the claim on.
 // O2. A lost session stops at once and in silence: whatever it would have written is refused anyway.
 // O3. Without work for a minute the session is let go of, so that any other owner can have it.
-import { ErrorCode, HoldfastError, hasErrorCode } from '@holdfast/core'
+import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { RegisteredDefinition, RunRecord, SessionClaim } from '@holdfast/core'
 import type { NewRun } from './new-run.ts'
 import type { Services } from './options.ts'
@@ -16,6 +16,7 @@ import { ownershipLost } from './run-commit.ts'
 import type { Ownership } from './run-commit.ts'
 import type { EndedRun } from './run-end.ts'
 import type { Slot, Slots } from './slots.ts'
+import { keepWatching, pause } from './watching.ts'
 
 const pageRuns = 100
 const scanPauseMs = 250
@@ -26,8 +27,10 @@ export interface SessionOwner {
   readonly slots: Slots
   /** Runs that this process has tried, and whose code did not fit. */
   readonly blockedRuns: Set<string>
-  /** The session is not owned any more; `again`: somebody should look whether there is work left. */
+  /** The session is not owned any more. */
   sessionGone(session: OwnedSession): void
+  /** It was not let go of, but taken, or could not be kept: perhaps nobody has it. */
+  sessionLost(sessionId: string): void
   runEnded(runId: string, end: EndedRun): void
 }
 
@@ -147,6 +150,7 @@ export class OwnedSession implements Ownership {
     const reason = ownershipLost(cause)
     for (const run of this.#runs.values()) run.stop(reason)
     this.#end()
+    this.#owner.sessionLost(this.sessionId)
   }
 
   /** Lets go of the session: what executes is stopped, and can be taken up at once. */
@@ -186,37 +190,11 @@ export class OwnedSession implements Ownership {
 
   /** Other processes start runs in this session, too. */
   #watchStarts(): void {
-    const topic = { kind: 'runs', sessionId: this.sessionId } as const
-    const watch = async (): Promise<void> => {
-      try {
-        for await (const _ of this.services.store.watch(topic, this.#watch.signal)) {
-          await this.#pause(scanPauseMs)
-          if (this.#state === 'held') await this.#adopt(['pending'])
-        }
-      } catch (cause) {
-        if (hasErrorCode(cause, ErrorCode.storeClosed)) return
-        this.services.log.write({
-          level: 'warn',
-          event: 'engine.session.watch_failed',
-          message: 'Starts by other processes are not watched any more.',
-          fields: { session_id: this.sessionId },
-          cause,
-        })
-      }
-    }
-    void watch()
-  }
-
-  #pause(delayMs: number): Promise<void> {
     const { signal } = this.#watch
-    return new Promise((resolve) => {
-      const stop = (): void => {
-        cancel()
-        signal.removeEventListener('abort', stop)
-        resolve()
-      }
-      const cancel = this.services.system.after(delayMs, stop)
-      signal.addEventListener('abort', stop, { once: true })
+    const topic = { kind: 'runs', sessionId: this.sessionId } as const
+    void keepWatching(this.services, topic, signal, async () => {
+      await pause(this.services, scanPauseMs, signal)
+      if (this.#state === 'held') await this.#adopt(['pending'])
     })
   }
 

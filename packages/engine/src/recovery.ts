@@ -2,6 +2,7 @@
 import { ErrorCode, hasErrorCode } from '@holdfast/core'
 import type { SessionId } from '@holdfast/core'
 import type { Services } from './options.ts'
+import { keepWatching, pause } from './watching.ts'
 
 const pageSessions = 100
 const backoffMs = 500
@@ -22,28 +23,14 @@ export class WorkSearch {
 
   /** Searches now, and whenever the store tells of work or a wait is over. */
   begin(): void {
-    const watch = async (): Promise<void> => {
-      try {
-        for await (const _ of this.#services.store.watch({ kind: 'work' }, this.#watch.signal)) {
-          await this.#search()
-        }
-      } catch (cause) {
-        if (hasErrorCode(cause, ErrorCode.storeClosed)) return
-        this.#services.log.write({
-          level: 'error',
-          event: 'engine.work.watch_failed',
-          message: 'The store does not tell of work any more.',
-          cause,
-        })
-        this.later()
-      }
-    }
-    void watch()
+    void keepWatching(this.#services, { kind: 'work' }, this.#watch.signal, () => this.#search())
   }
 
-  /** Searches again soon. */
-  later(): void {
-    this.#wakeIn(backoffMs)
+  /** Looks soon whether a session that was lost can be had again. */
+  look(sessionId: SessionId): void {
+    void pause(this.#services, backoffMs, this.#watch.signal).then(async () => {
+      if (!this.#watch.signal.aborted) await this.#found(sessionId)
+    })
   }
 
   stop(): void {
@@ -83,7 +70,7 @@ export class WorkSearch {
           message: 'Work could not be looked for; it is tried again.',
           cause,
         })
-        this.later()
+        this.#wakeIn(backoffMs)
       }
     }
   }

@@ -20,6 +20,7 @@ import { waitAborted } from './engine.ts'
 import { retryRun } from './retry.ts'
 import type { EndedRun } from './run-end.ts'
 import { EmbeddedSupervisor } from './supervisor.ts'
+import { pause } from './watching.ts'
 
 const host: Actor = { kind: 'host' }
 
@@ -196,7 +197,20 @@ export class RunHandle<Output = JsonValue> {
     })
   }
 
+  /** As it is stored, however often the store fails in passing. */
   async #storedEnd(signal: AbortSignal): Promise<EndedRun | undefined> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await this.#watchedEnd(signal)
+      } catch (error) {
+        if (signal.aborted) return undefined
+        if (!hasErrorCode(error, ErrorCode.storeUnavailable)) throw error
+        await pause(this.#engine.services, Math.min(100 * 2 ** failures, 5_000), signal)
+      }
+    }
+  }
+
+  async #watchedEnd(signal: AbortSignal): Promise<EndedRun | undefined> {
     for await (const run of this.watch({ signal })) {
       const { status, error } = run.record
       if (status !== 'completed' && status !== 'cancelled' && status !== 'failed') continue
@@ -212,7 +226,3 @@ export class RunHandle<Output = JsonValue> {
   }
 }
 
-/** Whether a run's end is one that its waiter should hear as a cancel. */
-export function isRunCancelled(error: unknown): boolean {
-  return hasErrorCode(error, ErrorCode.runCancelled)
-}

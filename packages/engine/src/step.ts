@@ -13,7 +13,7 @@ import { createDeferred } from './deferred.ts'
 import type { Delivered, Operation, Waits } from './operation.ts'
 import type { OperationHost } from './operation-host.ts'
 import { isNotExecuted, onceQuestion, outcomeOf } from './once.ts'
-import { chunkTag } from './output.ts'
+import { chunkTag, encodeChunks } from './output.ts'
 import { bodyMark, runIn } from './scope.ts'
 import type { Scope } from './scope.ts'
 import { decodeError, encodeError, encodeValue } from './stored-values.ts'
@@ -438,7 +438,7 @@ class Attempt implements StepContext, StepOutput {
         message: 'The attempt has ended: its output cannot be written any more.',
       })
     }
-    const room = this.#host.output.write(chunkTag(this.#path), [chunk])
+    const room = this.#host.output.write(encodeChunks(this.#path, [chunk]))
     this.wrote = true
     this.#host.writer.outputQueued()
     if (room !== undefined) await room

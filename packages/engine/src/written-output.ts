@@ -1,9 +1,9 @@
 // Chunks that the definition itself puts in its run's stream.
-import type { HoldfastError, JsonValue } from '@holdfast/core'
+import type { HoldfastError, JsonValue, StreamChunk } from '@holdfast/core'
 import { createDeferred } from './deferred.ts'
 import type { Delivered, Operation } from './operation.ts'
 import type { OperationHost } from './operation-host.ts'
-import { chunkTag } from './output.ts'
+import { encodeChunks } from './output.ts'
 import type { Scope } from './scope.ts'
 
 /** Stores chunks once: the entry that says so is in the commit that stores them. */
@@ -13,9 +13,10 @@ export class OutputOperation implements Operation {
   readonly scope: Scope
   readonly waits = undefined
   readonly #host: OperationHost
-  readonly #chunks: readonly JsonValue[]
+  readonly #chunks: readonly StreamChunk[]
   readonly #stored = createDeferred<void>()
 
+  /** @throws `json_unsupported_value` and its like, `limit_exceeded` */
   constructor(
     host: OperationHost,
     scope: Scope,
@@ -24,7 +25,7 @@ export class OutputOperation implements Operation {
     this.#host = host
     this.scope = scope
     this.path = scope.operationPath(request.key)
-    this.#chunks = request.chunks
+    this.#chunks = encodeChunks(this.path, request.chunks)
   }
 
   get promise(): Promise<void> {
@@ -37,13 +38,7 @@ export class OutputOperation implements Operation {
 
   begin(): void {
     const { writer, output } = this.#host
-    try {
-      void output.write(chunkTag(this.path), this.#chunks)
-    } catch (error) {
-      this.#host.close(this)
-      this.#stored.reject(error)
-      return
-    }
+    void output.write(this.#chunks)
     writer.append(
       { kind: 'output-written', at: writer.time(), path: this.path, chunks: this.#chunks.length },
       { value: { decoded: undefined }, carriesChunks: true },
