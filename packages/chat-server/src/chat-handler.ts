@@ -1,6 +1,6 @@
 // Chats over HTTP: a request in, a response out.
 //
-// Owns:  the settler's watches, the shared streams, the buckets of the rate limit.
+// Owns:  the settler's watches, the shared streams, the lanes of chats, the buckets of the rate limit.
 // Asks:  the host who asks; the store and the supervisors for everything else.
 // Never: keeps a conversation, runs an agent, tells one session of another's things.
 //
@@ -27,6 +27,7 @@ import type { AgentChoice, ChatPorts, ChatStore, OnBusy } from './chat-ports.ts'
 import { createChatSettler } from './chat-settler.ts'
 import { forgetChat } from './forget-chat.ts'
 import { errorResponse, jsonResponse } from './http-error.ts'
+import { createLanes } from './lanes.ts'
 import { chatNotFound, pathNotFound } from './not-found.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { readJsonBody } from './request-body.ts'
@@ -121,6 +122,7 @@ export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
     },
   }
   const settler = createChatSettler(ports)
+  const lanes = createLanes()
   const letGo = new AbortController()
   const rateLimit = createRateLimit(limits.requestsPerSecond, system)
   const whole = withWholeStreams(store)
@@ -177,7 +179,9 @@ export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
   async function post(request: Request, sessionId: string): Promise<Response> {
     const body: JsonObject = await readJsonBody(request, limits.bodyBytes)
     const turn = parseTurnRequest(body, limits)
-    const { place, promisedRunId } = await acceptTurn(ports, sessionId, turn, body)
+    const { place, promisedRunId } = await lanes.run(`${sessionId}/${turn.chatId}`, () =>
+      acceptTurn(ports, sessionId, turn, body),
+    )
     if (promisedRunId === undefined) return await serveStream(streams, sessionId, place, 0)
     await settler.settle(sessionId, turn.chatId)
     // Its run may have ended since: then the message's own turn has begun.

@@ -220,4 +220,13 @@ describe('two different messages at once', () => {
       expect((await world.messages('c1')).waiting).toHaveLength(onBusy === 'reject' ? 0 : 2)
     })
   }
+
+  test('by the dozen are all taken, in the order in which they came', async () => {
+    const world = createWorld({ onBusy: 'queue' })
+    const ids = Array.from({ length: 40 }, (_, at) => `m${at}`)
+    const responses = await Promise.all(ids.map((id) => world.post(submit('c1', user(id, id)))))
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+    const { messages } = await world.messages('c1')
+    expect(messages.map(({ id }) => id)).toEqual(ids)
+  })
 })

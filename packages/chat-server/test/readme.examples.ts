@@ -1,21 +1,22 @@
-// #region server
+// The example of README.md, so that it compiles.
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import { sessionIdFor, type Store, type Supervisors } from '@holdfast/core'
 import { createChatHandler } from '@holdfast/chat-server'
-import type { ChatHandlerOptions } from '@holdfast/chat-server'
 import { toNodeListener } from '@holdfast/chat-server/node'
-import { sessionIdFor } from '@holdfast/core'
 
-/** Chats at /api/chat, for `useChat` with `@holdfast/chat-client`, over any supervisors and store. */
-export function chatServer(ports: Pick<ChatHandlerOptions, 'store' | 'supervisors'>): Server {
+export function serve(
+  store: Store,
+  supervisors: Supervisors,
+  userOf: (request: Request) => string,
+) {
+  // #region serve
   const chats = createChatHandler({
-    ...ports,
+    authorize: (request) => ({ sessionId: sessionIdFor(userOf(request)) }),
+    store,
+    supervisors,
     agent: { name: 'assistant', version: 'v1' },
-    authorize(request) {
-      const user = request.headers.get('x-user') // your own sign-in
-      return user === null ? undefined : { sessionId: sessionIdFor(user) }
-    },
+    onBusy: 'steer',
   })
-  return createServer(toNodeListener((request) => chats.handle(request)))
+  createServer(toNodeListener((request) => chats.handle(request))).listen(3000)
+  // #endregion serve
 }
-// #endregion server
