@@ -1,3 +1,5 @@
+export { faultyStore } from './faulty-store.ts'
+export type { Fault, FaultKind, FaultPlan, FaultyStore } from './faulty-store.ts'
 export { createManualSystem } from './manual-system.ts'
 export type { ManualSystem, ManualSystemOptions } from './manual-system.ts'
 export { createRecordingLog } from './recording-log.ts'
