@@ -1,3 +1,5 @@
+import { isHoldfastError } from '@holdfast/core'
+
 /** Where an error came from. */
 export type ErrorSource = 'model' | 'tool'
 
@@ -5,18 +7,11 @@ export type ErrorSource = 'model' | 'tool'
 export type ErrorText = (error: unknown, source: ErrorSource) => string
 
 /**
- * Tells nothing of an error: its text may hold addresses, keys or passwords.
- *
- * An error thrown on purpose for others to read is one whose `expose` is `true`.
+ * Tells nothing of an error: its text may hold addresses, keys or passwords. Only a `HoldfastError` is told by its message,
+ * which is safe to show by its own promise: throw one where the model shall know what went wrong.
  */
-export const redactedErrorText: ErrorText = (error, source) => {
-  if (typeof error === 'object' && error !== null && 'expose' in error && error.expose === true) {
-    return 'message' in error && typeof error.message === 'string'
-      ? error.message
-      : fallback[source]
-  }
-  return fallback[source]
-}
+export const redactedErrorText: ErrorText = (error, source) =>
+  isHoldfastError(error) ? error.message : fallback[source]
 
 const fallback: Readonly<Record<ErrorSource, string>> = {
   model: 'An error occurred.',

@@ -224,7 +224,7 @@ function isTagged(data: FilePart['data']): data is TaggedFileData {
   return (
     typeof data === 'object' &&
     'type' in data &&
-    ['data', 'url', 'reference', 'text'].includes(String(data.type))
+    ['data', 'url', 'reference', 'text'].includes(data.type)
   )
 }
 

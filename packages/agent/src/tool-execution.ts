@@ -107,7 +107,7 @@ async function attempt(
   const whole = createDeadline(system, [scope.signal, limit.signal])
   limit.arm('tool', timeoutMs)
   try {
-    if (tool?.execute === undefined) throw new ToolGone(call.toolName)
+    if (tool?.execute === undefined) throw toolGone(call.toolName)
     const context = await validContext(tool, event.toolContext)
     await execution.callbacks.notify('onToolExecutionStart', event)
     if (limit.signal.aborted) throw limit.signal.reason
@@ -199,16 +199,15 @@ function startEvent(execution: ToolExecution): ToolExecutionStartEvent {
 
 /** What the model and the reader are told: our own texts as they are, a tool's by the application's rule. */
 function errorTextOf(error: unknown, execution: ToolExecution): string {
-  if (error instanceof ToolGone) return error.message
+  if (hasErrorCode(error, ErrorCode.toolUnknown)) return error.message
   if (hasErrorCode(error, ErrorCode.toolTimeout)) return error.message
   if (hasErrorCode(error, ErrorCode.limitExceeded)) return error.message
   return execution.errorText(error, 'tool')
 }
 
-class ToolGone extends Error {
-  constructor(toolName: string) {
-    super(`Tool not found: ${toolName}.`)
-  }
+/** The call was decided on when the tool was there; code that was deployed since has it no more. */
+function toolGone(toolName: string): HoldfastError {
+  return new HoldfastError(ErrorCode.toolUnknown, { message: `Tool not found: ${toolName}.` })
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -102,30 +102,34 @@ async function abortedAfter(turns: number): Promise<{
 }
 
 describe('abort', () => {
-  test('at every await: the stream is closed once, parts end, callbacks are told once', async () => {
-    let turns = 0
-    let aborted = 0
-    for (; ; turns += 1) {
-      const { types, closed, told, openTexts, finished } = await abortedAfter(turns)
-      const where = `after ${turns} microtasks: ${types.join(' ')}`
-      expect(closed, where).toBe(true)
-      expect(openTexts, where).toBe(0)
-      expect(types[0], where).toBe('start')
-      const terminal = types.filter((type) => type === 'finish' || type === 'abort')
-      expect(terminal, where).toEqual([finished ? 'finish' : 'abort'])
-      expect(types.at(-1), where).toBe(terminal[0])
-      expect(told.errors, where).toBe(0)
-      expect(told.aborts, where).toBe(finished ? 0 : 1)
-      expect(told.ends, where).toBeLessThanOrEqual(1)
-      if (finished) {
-        expect(told.ends).toBe(1)
-        break
+  test(
+    'at every await: the stream is closed once, parts end, callbacks are told once',
+    { timeout: 60_000 },
+    async () => {
+      let turns = 0
+      let aborted = 0
+      for (; ; turns += 1) {
+        const { types, closed, told, openTexts, finished } = await abortedAfter(turns)
+        const where = `after ${turns} microtasks: ${types.join(' ')}`
+        expect(closed, `in ${where}`).toBe(true)
+        expect(openTexts, `in ${where}`).toBe(0)
+        expect(types[0], `in ${where}`).toBe('start')
+        const terminal = types.filter((type) => type === 'finish' || type === 'abort')
+        expect(terminal, `in ${where}`).toEqual([finished ? 'finish' : 'abort'])
+        expect(types.at(-1), `in ${where}`).toBe(terminal[0])
+        expect(told.errors, `in ${where}`).toBe(0)
+        expect(told.aborts, `in ${where}`).toBe(finished ? 0 : 1)
+        expect(told.ends, `in ${where}`).toBeLessThanOrEqual(1)
+        if (finished) {
+          expect(told.ends).toBe(1)
+          break
+        }
+        aborted += 1
       }
-      aborted += 1
-    }
-    expect(aborted).toBeGreaterThan(100)
-    expect(unhandled).toEqual([])
-  })
+      expect(aborted).toBeGreaterThan(100)
+      expect(unhandled).toEqual([])
+    },
+  )
 
   test('a tool that never ends and hears no signal is left behind in memory', async () => {
     const controller = new AbortController()

@@ -181,17 +181,21 @@ describe('a durable run that is cut', () => {
     `)
   })
 
-  test('renders the same at every commit where it is cut, approved or denied', async () => {
-    for (const answer of [approving, denying]) {
-      const whole = await runCutAt([], answer)
-      const message = await rendered(whole.chunks)
-      expect(whole.run.commits).toBeGreaterThan(10)
-      for (let cut = 1; cut <= whole.run.commits; cut += 1) {
-        const cutRun = await runCutAt([cut, cut + 1], answer)
-        expect(cutRun.outcome, `cut at ${cut}`).toEqual(whole.outcome)
-        expect(await rendered(cutRun.chunks), `cut at ${cut}`).toEqual(message)
-        expect(cutRun.effects.size).toBe(answer === approving ? 1 : 0)
+  test(
+    'renders the same at every commit where it is cut, approved or denied',
+    { timeout: 60_000 },
+    async () => {
+      for (const answer of [approving, denying]) {
+        const whole = await runCutAt([], answer)
+        const message = await rendered(whole.chunks)
+        expect(whole.run.commits).toBeGreaterThan(10)
+        for (let cut = 1; cut <= whole.run.commits; cut += 1) {
+          const cutRun = await runCutAt([cut, cut + 1], answer)
+          expect(cutRun.outcome, `cut at ${cut}`).toEqual(whole.outcome)
+          expect(await rendered(cutRun.chunks), `cut at ${cut}`).toEqual(message)
+          expect(cutRun.effects.size).toBe(answer === approving ? 1 : 0)
+        }
       }
-    }
-  })
+    },
+  )
 })

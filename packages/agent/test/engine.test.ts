@@ -16,6 +16,8 @@ import {
   text,
 } from './support/scripted-model.ts'
 
+/** Dozens of runs each. */
+const matrix = { timeout: 120_000 }
 const input = { prompt: 'Cancel order 1001' }
 
 async function orders(
@@ -51,53 +53,61 @@ describe('an agent on the engine', () => {
     expect([...effects.values()]).toEqual([1])
   })
 
-  test('renders the same wherever it is cut: before and after every commit, twice', async () => {
-    for (const approved of [true, false]) {
-      const whole = await orders(approved)
-      const message = await rendered(whole.chunks)
-      expect(whole.commits).toBeGreaterThan(10)
-      for (let commit = 1; commit <= whole.commits; commit += 1) {
-        for (const when of ['before', 'after'] as const) {
-          const cut = await orders(approved, [
-            { commit, when },
-            { commit: 2, when },
-          ])
-          const where = `cut ${when} commit ${commit}`
-          expect(cut.run.record.status, where).toBe('completed')
-          expect(cut.output, where).toEqual(whole.output)
-          expect(await rendered(cut.chunks), where).toEqual(message)
-          expect(cut.effects.size, where).toBe(approved ? 1 : 0)
+  test(
+    'renders the same wherever it is cut: before and after every commit, twice',
+    matrix,
+    async () => {
+      for (const approved of [true, false]) {
+        const whole = await orders(approved)
+        const message = await rendered(whole.chunks)
+        expect(whole.commits).toBeGreaterThan(10)
+        for (let commit = 1; commit <= whole.commits; commit += 1) {
+          for (const when of ['before', 'after'] as const) {
+            const cut = await orders(approved, [
+              { commit, when },
+              { commit: 2, when },
+            ])
+            const where = `cut ${when} commit ${commit}`
+            expect(cut.run.record.status, `in ${where}`).toBe('completed')
+            expect(cut.output, `in ${where}`).toEqual(whole.output)
+            expect(await rendered(cut.chunks), `in ${where}`).toEqual(message)
+            expect(cut.effects.size, `in ${where}`).toBe(approved ? 1 : 0)
+          }
         }
       }
-    }
-  })
+    },
+  )
 
-  test('C3: a failure in mid-stream takes the step back, also when the process dies around it', async () => {
-    const run = async (deaths: readonly Death[]): Promise<EngineRun> =>
-      runOnEngine({
-        definition: (system) =>
-          orderWorkflow(() => new WorkflowAgent({ model: failingFirst(), system })),
-        input,
-        deaths,
-        stepMs: 500,
-      })
-    const whole = await run([])
-    expect(chunkTypes(whole.chunks).filter((type) => type === 'reset-step')).toHaveLength(1)
-    const message = await rendered(whole.chunks)
-    expect(message.parts.map((part) => [part.type, 'text' in part ? part.text : ''])).toEqual([
-      ['step-start', ''],
-      ['text', 'All of the answer.'],
-    ])
-    for (let commit = 1; commit <= whole.commits; commit += 1) {
-      for (const when of ['before', 'after'] as const) {
-        const cut = await run([
-          { commit, when },
-          { commit: 3, when },
-        ])
-        expect(await rendered(cut.chunks), `cut ${when} commit ${commit}`).toEqual(message)
+  test(
+    'C3: a failure in mid-stream takes the step back, also when the process dies around it',
+    matrix,
+    async () => {
+      const run = async (deaths: readonly Death[]): Promise<EngineRun> =>
+        runOnEngine({
+          definition: (system) =>
+            orderWorkflow(() => new WorkflowAgent({ model: failingFirst(), system })),
+          input,
+          deaths,
+          stepMs: 500,
+        })
+      const whole = await run([])
+      expect(chunkTypes(whole.chunks).filter((type) => type === 'reset-step')).toHaveLength(1)
+      const message = await rendered(whole.chunks)
+      expect(message.parts.map((part) => [part.type, 'text' in part ? part.text : ''])).toEqual([
+        ['step-start', ''],
+        ['text', 'All of the answer.'],
+      ])
+      for (let commit = 1; commit <= whole.commits; commit += 1) {
+        for (const when of ['before', 'after'] as const) {
+          const cut = await run([
+            { commit, when },
+            { commit: 3, when },
+          ])
+          expect(await rendered(cut.chunks), `cut ${when} commit ${commit}`).toEqual(message)
+        }
       }
-    }
-  })
+    },
+  )
 
   test('A4: a cancel in mid-stream keeps what had come; the stream ends with abort', async () => {
     const { run, output, chunks, log } = await runOnEngine({
@@ -137,7 +147,7 @@ describe('an agent on the engine', () => {
     expect(log.of('engine.run.foreign_await')).toEqual([])
   })
 
-  test('A24: a steering message is taken up once, wherever the process dies', async () => {
+  test('A24: a steering message is taken up once, wherever the process dies', matrix, async () => {
     const run = async (deaths: readonly Death[]): Promise<EngineRun> =>
       runOnEngine({
         definition: () => orderWorkflow(() => orderAgent()),

@@ -1,19 +1,32 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import { tool } from 'ai'
+import { z } from 'zod'
+import type { ConversationReader } from '@holdfast/core'
 // #region agent
-import { jsonSchema, tool } from 'ai'
-import { WorkflowAgent } from '@holdfast/agent'
-import type { LanguageModel } from '@holdfast/agent'
+import { agentWorkflow, WorkflowAgent } from '@holdfast/agent'
 
-/** Any model of the AI SDK. Alone it runs in memory; given `durable: context`, each call is a step of a run. */
-export function orderDesk(model: LanguageModel): WorkflowAgent {
-  const lookUp = tool({
-    description: 'Looks up an order.',
-    inputSchema: jsonSchema<{ id: string }>({
-      type: 'object',
-      properties: { id: { type: 'string' } },
-      required: ['id'],
-    }),
-    execute: ({ id }) => ({ id, status: 'shipped' }),
+/** An agent as a workflow that any engine runs durably. */
+export function orderDesk(model: LanguageModelV4, conversation: ConversationReader) {
+  const agent = new WorkflowAgent({
+    model,
+    instructions: 'You look after orders.',
+    tools: {
+      cancel_order: tool({
+        inputSchema: z.object({ id: z.number() }),
+        needsApproval: true,
+        execute: async ({ id }) => `cancelled ${id}`,
+      }),
+    },
   })
-  return new WorkflowAgent({ model, tools: { look_up: lookUp } })
+  const description = 'Answers a message of a chat.'
+  return agentWorkflow({ name: 'order_desk', version: 'v1', description, agent, conversation })
 }
 // #endregion agent
+
+// #region memory
+/** The same loop with no engine: its parts go where you say. */
+export async function answer(agent: WorkflowAgent, writable: WritableStream) {
+  const { text, steps, pendingApprovals } = await agent.stream({ prompt: 'Hello', writable })
+  return { text, steps: steps.length, pendingApprovals }
+}
+// #endregion memory

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { dynamicTool, tool } from 'ai'
 import { z } from 'zod'
+import { HoldfastError } from '@holdfast/core'
 import type { JsonValue } from '@holdfast/core'
 import { createManualSystem, createRecordingLog } from '@holdfast/testing'
 import { toUIMessageChunk, WorkflowAgent } from '@holdfast/agent'
@@ -56,7 +57,7 @@ describe('tools of a step', () => {
     expect(most).toBe(2)
     const emitted = out.parts.flatMap((part) => (part.type === 'tool-result' ? [part.output] : []))
     expect(emitted.slice(0, 3)).toEqual([2, 3, 4])
-    expect(emitted.toSorted()).toEqual(numbers)
+    expect(new Set(emitted)).toEqual(new Set(numbers))
     expect(prompt).toMatchObject({
       content: numbers.map((n) => ({ toolCallId: `c${n}`, output: { type: 'json', value: n } })),
     })
@@ -165,7 +166,7 @@ describe('tools of a step', () => {
     )
     expect(prompt).toMatchObject({
       content: [
-        { output: { type: 'error-text', value: 'The tool failed.' } },
+        { output: { type: 'error-text', value: 'JSON cannot hold a bigint.' } },
         { output: { type: 'error-text', value: expect.stringContaining('too large') } },
       ],
     })
@@ -187,6 +188,18 @@ describe('tools of a step', () => {
     expect(ends).toEqual([boom])
     expect(log.of('agent.tool.failed')[0]?.cause).toBe(boom)
     expect(JSON.stringify([out.parts, prompt])).not.toContain('hunter2')
+  })
+
+  test('a HoldfastError is told by its message: it is safe to show by its promise', async () => {
+    const failing = tool({
+      inputSchema: z.object({}),
+      execute: (): Promise<string> =>
+        Promise.reject(new HoldfastError('run_not_found', { message: 'No such run.' })),
+    })
+    const { prompt } = await calling([toolCall('failing', {}, 'c1')], { tools: { failing } })
+    expect(prompt).toMatchObject({
+      content: [{ output: { type: 'error-text', value: 'No such run.' } }],
+    })
   })
 
   test('a tool gets its context, checked by its schema', async () => {

@@ -132,19 +132,10 @@ class Execution {
 
   async run(definition: AnyWorkflowDefinition, input: JsonValue): Promise<Outcome> {
     let end: Outcome | undefined
-    const settled = Promise.resolve(definition.run(this.context(), input)).then(
-      (output: unknown) => {
-        const value = JSON.parse(JSON.stringify(output)) as JsonValue
-        end = this.isCancelled
-          ? { kind: 'cancelled', output: value }
-          : { kind: 'completed', output: value }
-      },
-      (error: unknown) => {
-        end = this.isCancelled
-          ? { kind: 'cancelled', output: undefined }
-          : { kind: 'failed', error }
-      },
-    )
+    const reach = async (): Promise<void> => {
+      end = await this.end(definition, input)
+    }
+    const settled = reach()
     for (let idle = 0; end === undefined && !this.crashed; idle += 1) {
       await macrotask()
       if (this.deliverNext() || this.running.size > 0) idle = 0
