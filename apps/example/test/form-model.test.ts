@@ -36,7 +36,9 @@ describe('the form of a schema', () => {
   test('leaves an optional boolean a check box', () => {
     const schema = { properties: { approved: { type: 'boolean', title: 'All right?' } } }
     expect(modelOf(schema)).toEqual({
-      fields: [{ name: 'approved', label: 'All right?', isRequired: false, type: { kind: 'boolean' } }],
+      fields: [
+        { name: 'approved', label: 'All right?', isRequired: false, type: { kind: 'boolean' } },
+      ],
     })
   })
 
@@ -58,8 +60,18 @@ describe('the form of a schema', () => {
         isRequired: true,
         type: { kind: 'number', isInteger: true, min: 0, max: 9 },
       },
-      { name: 'size', label: 'Size', isRequired: true, type: { kind: 'choice', options: ['small', 'large'] } },
-      { name: 'colour', label: 'Colour', isRequired: false, type: { kind: 'choice', options: ['red', 'blue'] } },
+      {
+        name: 'size',
+        label: 'Size',
+        isRequired: true,
+        type: { kind: 'choice', options: ['small', 'large'] },
+      },
+      {
+        name: 'colour',
+        label: 'Colour',
+        isRequired: false,
+        type: { kind: 'choice', options: ['red', 'blue'] },
+      },
       { name: 'list', label: 'List', isRequired: false, type: { kind: 'json' } },
     ])
   })
@@ -69,12 +81,16 @@ describe('the form of a schema', () => {
   })
 
   test('is none for more properties than a person would fill in', () => {
-    const properties = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`p${index}`, {}]))
+    const properties = Object.fromEntries(
+      Array.from({ length: 33 }, (_, index) => [`p${index}`, {}]),
+    )
     expect(formModelFrom({ properties })).toBeUndefined()
   })
 
   test('begins with the defaults', () => {
-    const schema = { properties: { a: { default: true }, b: { default: 'x' }, c: { default: 3 }, d: {} } }
+    const schema = {
+      properties: { a: { default: true }, b: { default: 'x' }, c: { default: 3 }, d: {} },
+    }
     expect(initialValues(schema)).toEqual({ a: true, b: 'x', c: '3' })
   })
 })
@@ -103,11 +119,17 @@ describe('the answer of a form', () => {
     ['101', 'At most 100.'],
     ['9007199254740993', 'A whole number is needed.'],
   ])('says what is wrong with %j', (increment, problem) => {
-    expect(answerFrom(counter, { increment })).toEqual({ ok: false, problems: { increment: problem } })
+    expect(answerFrom(counter, { increment })).toEqual({
+      ok: false,
+      problems: { increment: problem },
+    })
   })
 
   test('is a number for a number field', () => {
-    expect(answerFrom(counter, { increment: ' 5 ' })).toEqual({ ok: true, answer: { increment: 5 } })
+    expect(answerFrom(counter, { increment: ' 5 ' })).toEqual({
+      ok: true,
+      answer: { increment: 5 },
+    })
   })
 
   test('keeps the type of a choice', () => {

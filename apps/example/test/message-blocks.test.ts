@@ -21,11 +21,18 @@ function kinds(messages: readonly UIMessage[]): readonly string[] {
 }
 
 test('messages stand in the order in which they were said', () => {
-  expect(kinds([asked, answer({ type: 'step-start' }, text('hi'))])).toEqual(['m1: hello', 'r1: text'])
+  expect(kinds([asked, answer({ type: 'step-start' }, text('hi'))])).toEqual([
+    'm1: hello',
+    'r1: text',
+  ])
 })
 
 test('what was said while an answer was written stands where it was taken up, once', () => {
-  const steering: UIMessage = { id: 'm2', role: 'user', parts: [{ type: 'text', text: 'and then?' }] }
+  const steering: UIMessage = {
+    id: 'm2',
+    role: 'user',
+    parts: [{ type: 'text', text: 'and then?' }],
+  }
   const steered = answer(
     text('one'),
     { type: 'steering-message', id: 'm2', parts: [{ type: 'text', text: 'and then?' }] },

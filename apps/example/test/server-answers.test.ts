@@ -81,12 +81,14 @@ describe('a chat', () => {
       status: 'running',
       runId: 'r1',
       activeStreamId: 'r1.2',
+      before: 'r0',
       messages: [asked, answer, said],
       waiting: [{ messageId: 'm2', runId: 'r2', kind: 'steer' }],
     })
     expect(contents).toEqual({
       messages: [asked, answer],
       activeStreamId: 'r1.2',
+      earlier: 'r0',
       waiting: [{ id: 'm2', text: 'wait', isHeld: false }],
     })
   })
@@ -101,7 +103,13 @@ describe('a chat', () => {
   })
 
   test('leaves out what is no message', () => {
-    const messages = [null, {}, { id: 'x', role: 'tool', parts: [] }, { ...asked, parts: [{}] }, asked]
+    const messages = [
+      null,
+      {},
+      { id: 'x', role: 'tool', parts: [] },
+      { ...asked, parts: [{}] },
+      asked,
+    ]
     expect(chatContentsFrom({ messages }).messages).toEqual([asked])
   })
 
@@ -126,7 +134,12 @@ describe('a chat', () => {
 
 test('an activity is read', () => {
   const entry = { event_id: 'e1', kind: 'step_completed', step_label: 'plan', occurred_at: 7 }
-  expect(historyEntryFrom(entry)).toEqual({ id: 'e1', kind: 'step_completed', label: 'plan', at: 7 })
+  expect(historyEntryFrom(entry)).toEqual({
+    id: 'e1',
+    kind: 'step_completed',
+    label: 'plan',
+    at: 7,
+  })
   expect(historyEntryFrom({ kind: 'step_completed' })).toBeUndefined()
 })
 
@@ -134,5 +147,8 @@ test('an error has the server’s code and words, or says what it was', () => {
   const told = requestErrorFrom(422, '{"error":{"code":"input_invalid","message":"No."}}')
   expect(told).toMatchObject({ status: 422, code: 'input_invalid', message: 'No.' })
   const other = requestErrorFrom(502, '<html>')
-  expect(other).toMatchObject({ code: 'unexpected', message: 'The server answered with status 502.' })
+  expect(other).toMatchObject({
+    code: 'unexpected',
+    message: 'The server answered with status 502.',
+  })
 })

@@ -48,7 +48,7 @@ export async function request(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })
-  } catch (cause) {
+  } catch {
     signal?.throwIfAborted()
     throw new RequestError(0, 'unreachable', 'The server cannot be reached.')
   }

@@ -55,7 +55,12 @@ export function ApprovalCard({ question, toolName, input, onDecide }: ApprovalCa
         onChange={(event) => setReason(event.target.value)}
       />
       <div className="button-row">
-        <button type="button" className="button button-primary" disabled={isDecided} onClick={() => decide(true)}>
+        <button
+          type="button"
+          className="button button-primary"
+          disabled={isDecided}
+          onClick={() => decide(true)}
+        >
           Approve
         </button>
         <button type="button" className="button" disabled={isDecided} onClick={() => decide(false)}>

@@ -1,10 +1,12 @@
 import { useChat } from '@ai-sdk/react'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { useOnChange } from '../shell/use-on-change.ts'
 import { Composer } from './composer.tsx'
 import { DemoNote } from './demo-note.tsx'
 import { finishedToolCount } from './message-blocks.ts'
 import { MessageLog } from './message-log.tsx'
-import type { Connection, OpenChat } from './open-chat.ts'
+import type { OpenChat } from './open-chat.ts'
+import type { Connection } from './open-chat-state.ts'
 import { ProblemAlert } from './problem-alert.tsx'
 import { Welcome } from './welcome.tsx'
 
@@ -29,9 +31,7 @@ export function ChatPane({ open, isDemo, onWorkDone, onConnection }: ChatPanePro
   const finishedTools = finishedToolCount(messages)
   const { connection } = state
 
-  useEffect(() => {
-    onWorkDone()
-  }, [finishedTools, isBusy, onWorkDone])
+  useOnChange(`${finishedTools} ${isBusy}`, onWorkDone)
 
   useEffect(() => {
     onConnection(connection)
@@ -40,7 +40,7 @@ export function ChatPane({ open, isDemo, onWorkDone, onConnection }: ChatPanePro
 
   useEffect(() => {
     composer.current?.focus()
-  }, [open])
+  }, [])
 
   function send(text: string): void {
     void open.send(text)
@@ -61,9 +61,13 @@ export function ChatPane({ open, isDemo, onWorkDone, onConnection }: ChatPanePro
           messages={messages}
           state={state}
           isBusy={isBusy}
-          onDecide={(approvalId, approved, reason) => void open.decide(approvalId, approved, reason)}
+          onDecide={(approvalId, approved, reason) =>
+            void open.decide(approvalId, approved, reason)
+          }
+          onDiscardWaiting={(id) => open.discardWaiting(id)}
           onSendWaiting={(id) => void open.sendWaiting(id)}
           onAnswerAgain={() => void open.regenerate()}
+          onShowEarlier={() => void open.showEarlier()}
         />
       )}
       <div className="chat-foot">

@@ -1,5 +1,6 @@
+import { useState } from 'react'
 import { ChatPane } from './chat-pane.tsx'
-import type { Connection } from './open-chat.ts'
+import type { Connection } from './open-chat-state.ts'
 import { useOpenChat } from './use-open-chat.ts'
 
 /** What the middle of the page needs. */
@@ -15,8 +16,19 @@ export interface ChatViewProps {
 
 /** The chat that was asked for, or why it is not there. */
 export function ChatView(props: ChatViewProps) {
-  const { chatId, isNew, isDemo, onAccepted, onWorkDone, onConnection, onNew } = props
-  const { opening, retry } = useOpenChat({ chatId, isNew, onAccepted })
+  const [attempt, setAttempt] = useState(1)
+  return (
+    <OneOpening
+      key={`${props.chatId} ${attempt}`}
+      {...props}
+      onRetry={() => setAttempt((before) => before + 1)}
+    />
+  )
+}
+
+function OneOpening(props: ChatViewProps & { readonly onRetry: () => void }) {
+  const { chatId, isNew, isDemo, onAccepted, onWorkDone, onConnection, onNew, onRetry } = props
+  const opening = useOpenChat({ chatId, isNew, onAccepted })
   switch (opening.state) {
     case 'loading':
       return (
@@ -28,7 +40,6 @@ export function ChatView(props: ChatViewProps) {
     case 'open':
       return (
         <ChatPane
-          key={chatId}
           open={opening.open}
           isDemo={isDemo}
           onWorkDone={onWorkDone}
@@ -50,7 +61,7 @@ export function ChatView(props: ChatViewProps) {
         <div className="chat-empty" role="alert">
           <h2>The chat could not be opened</h2>
           <p>{opening.message}</p>
-          <button type="button" className="button button-primary" onClick={retry}>
+          <button type="button" className="button button-primary" onClick={onRetry}>
             Try again
           </button>
         </div>

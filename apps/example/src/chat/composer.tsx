@@ -24,7 +24,7 @@ export function Composer({ isBusy, isStopping, onSend, onStop, ref }: ComposerPr
     if (element === null) return
     element.style.height = 'auto'
     element.style.height = `${Math.min(maxHeight, element.scrollHeight)}px`
-  }, [text])
+  })
 
   function send(): void {
     const trimmed = text.trim()

@@ -1,4 +1,4 @@
-import type { Connection } from './open-chat.ts'
+import type { Connection } from './open-chat-state.ts'
 
 /** Says whether the page hears from the server: "live", or "reconnecting…" while it tries to get back. */
 export function ConnectionStatus({ connection }: { readonly connection: Connection }) {

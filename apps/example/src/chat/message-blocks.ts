@@ -18,13 +18,36 @@ export interface ToolView {
 /** A piece of an answer, in order. */
 export type AnswerPiece =
   | ToolView
-  | { readonly kind: 'text' | 'reasoning'; readonly key: string; readonly text: string; readonly isOpen: boolean }
-  | { readonly kind: 'file'; readonly key: string; readonly name: string; readonly url: string; readonly mediaType: string }
+  | {
+      readonly kind: 'text' | 'reasoning'
+      readonly key: string
+      readonly text: string
+      readonly isOpen: boolean
+    }
+  | {
+      readonly kind: 'file'
+      readonly key: string
+      readonly name: string
+      readonly url: string
+      readonly mediaType: string
+    }
 
 /** What the log shows, in order: who said what. */
 export type LogBlock =
-  | { readonly kind: 'person'; readonly key: string; readonly messageId: string; readonly text: string; readonly files: readonly string[] }
-  | { readonly kind: 'answer'; readonly key: string; readonly messageId: string; readonly pieces: readonly AnswerPiece[]; readonly isLastOfMessage: boolean }
+  | {
+      readonly kind: 'person'
+      readonly key: string
+      readonly messageId: string
+      readonly text: string
+      readonly files: readonly string[]
+    }
+  | {
+      readonly kind: 'answer'
+      readonly key: string
+      readonly messageId: string
+      readonly pieces: readonly AnswerPiece[]
+      readonly isLastOfMessage: boolean
+    }
 
 type Part = UIMessage['parts'][number]
 
@@ -95,22 +118,13 @@ function personBlock(messageId: string, parts: readonly Part[]): LogBlock {
 
 function pieceFrom(part: Part, key: string): AnswerPiece | undefined {
   if (isToolUIPart(part)) return toolFrom(part, key)
-  switch (part.type) {
-    case 'text':
-    case 'reasoning':
-      if (part.text === '') return undefined
-      return { kind: part.type, key, text: part.text, isOpen: part.state === 'streaming' }
-    case 'file':
-      return {
-        kind: 'file',
-        key,
-        name: part.filename ?? part.mediaType,
-        url: part.url,
-        mediaType: part.mediaType,
-      }
-    default:
-      return undefined
+  if (part.type === 'text' || part.type === 'reasoning') {
+    if (part.text === '') return undefined
+    return { kind: part.type, key, text: part.text, isOpen: part.state === 'streaming' }
   }
+  if (part.type !== 'file') return undefined
+  const { filename, mediaType, url } = part
+  return { kind: 'file', key, name: filename ?? mediaType, url, mediaType }
 }
 
 type ToolPart = Extract<Part, { readonly toolCallId: string }>

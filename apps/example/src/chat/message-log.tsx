@@ -3,7 +3,7 @@ import { Icon } from '../shell/icon.tsx'
 import type { DecideApproval } from './approval-card.tsx'
 import { Answer } from './answer.tsx'
 import { type LogBlock, logBlocks } from './message-blocks.ts'
-import type { OpenChatState, WaitingMessage } from './open-chat.ts'
+import type { OpenChatState, WaitingMessage } from './open-chat-state.ts'
 import { RichText } from './rich-text.tsx'
 import { Thinking } from './thinking.tsx'
 import { useStickToEnd } from './use-stick-to-end.ts'
@@ -15,12 +15,23 @@ export interface MessageLogProps {
   readonly isBusy: boolean
   readonly onDecide: DecideApproval
   readonly onSendWaiting: (id: string) => void
+  readonly onDiscardWaiting: (id: string) => void
   readonly onAnswerAgain: () => void
+  readonly onShowEarlier: () => void
 }
 
 /** Everything that was said, in order; it keeps to its end while the person is there. */
 export function MessageLog(props: MessageLogProps) {
-  const { messages, state, isBusy, onDecide, onSendWaiting, onAnswerAgain } = props
+  const {
+    messages,
+    state,
+    isBusy,
+    onDecide,
+    onSendWaiting,
+    onDiscardWaiting,
+    onAnswerAgain,
+    onShowEarlier,
+  } = props
   const blocks = logBlocks(messages)
   const lastKey = blocks.at(-1)?.key
   const known = new Set(blocks.map(({ messageId }) => messageId))
@@ -29,8 +40,20 @@ export function MessageLog(props: MessageLogProps) {
 
   return (
     <div className="log-frame">
-      <div ref={log} className="log" role="log" aria-label="messages" aria-busy={isBusy} tabIndex={0}>
+      <div
+        ref={log}
+        className="log"
+        role="log"
+        aria-label="messages"
+        aria-busy={isBusy}
+        tabIndex={0}
+      >
         <div className="log-column">
+          {state.hasEarlier && (
+            <button type="button" className="button button-quiet" onClick={onShowEarlier}>
+              Earlier messages
+            </button>
+          )}
           {blocks.map((block) =>
             block.kind === 'person' ? (
               <Person key={block.key} block={block} />
@@ -48,7 +71,12 @@ export function MessageLog(props: MessageLogProps) {
           )}
           {isBusy && blocks.at(-1)?.kind !== 'answer' && <Thinking />}
           {waiting.map((message) => (
-            <Waiting key={message.id} message={message} onSendAgain={() => onSendWaiting(message.id)} />
+            <Waiting
+              key={message.id}
+              message={message}
+              onSendAgain={() => onSendWaiting(message.id)}
+              onDiscard={() => onDiscardWaiting(message.id)}
+            />
           ))}
         </div>
       </div>
@@ -85,18 +113,25 @@ const waitingNotes: Readonly<Record<WaitingMessage['state'], string>> = {
 interface WaitingProps {
   readonly message: WaitingMessage
   readonly onSendAgain: () => void
+  readonly onDiscard: () => void
 }
 
-function Waiting({ message, onSendAgain }: WaitingProps) {
+function Waiting({ message, onSendAgain, onDiscard }: WaitingProps) {
   return (
     <article className="message message-person message-waiting" aria-label="you">
       <RichText text={message.text} />
       <p className="message-note">
         {waitingNotes[message.state]}
+        {message.problem !== undefined && ` ${message.problem}`}
         {message.state === 'failed' && (
-          <button type="button" className="link-button" onClick={onSendAgain}>
-            Send again
-          </button>
+          <>
+            <button type="button" className="link-button" onClick={onSendAgain}>
+              Send again
+            </button>
+            <button type="button" className="link-button" onClick={onDiscard}>
+              Discard
+            </button>
+          </>
         )}
       </p>
     </article>

@@ -11,35 +11,28 @@
 // O4. After `dispose` nothing is asked and nobody is told.
 
 import { Chat } from '@ai-sdk/react'
-import { type ChatOutcome, type ConnectionChange, WorkflowChatTransport } from '@holdfast/chat-client'
-import { generateId, isToolUIPart, type UIMessage } from 'ai'
+import { type ChatOutcome, WorkflowChatTransport } from '@holdfast/chat-client'
+import { generateId, type UIMessage } from 'ai'
 import { RequestError, request } from '../api/request.ts'
 import { type ChatContents, chatPath, loadChat } from '../chats/chat-api.ts'
-import { openApprovals, steeredIds } from './message-blocks.ts'
-import { type FailedRequest, type Problem, problemFrom, type Remedy } from './problem.ts'
-
-/** What the page shows of the connection. */
-export type Connection =
-  | { readonly state: 'idle' }
-  | { readonly state: 'live' }
-  | { readonly state: 'reconnecting'; readonly attempt: number }
-
-/** A message that was said while an answer was being written. */
-export interface WaitingMessage {
-  readonly id: string
-  readonly text: string
-  readonly state: 'sending' | 'accepted' | 'held' | 'failed'
-}
-
-/** What is known beside the messages. A new object after each change. */
-export interface OpenChatState {
-  readonly connection: Connection
-  readonly waiting: readonly WaitingMessage[]
-  /** How the answers ended that are not whole, by message id. */
-  readonly broken: ReadonlyMap<string, 'stopped' | 'failed'>
-  readonly isStopping: boolean
-  readonly problem?: Problem
-}
+import { openApprovals } from './message-blocks.ts'
+import {
+  brokenAt,
+  changeAtEnd,
+  changed,
+  changeFrom,
+  connectionAfter,
+  notTaken,
+  type OpenChatChange,
+  type OpenChatState,
+  personMessage,
+  released,
+  textOfMessage,
+  unknownChat,
+  type WaitingMessage,
+  withApprovalsTakenBack,
+} from './open-chat-state.ts'
+import { type FailedRequest, problemFrom, type Remedy } from './problem.ts'
 
 /** What an open chat is made with. */
 export interface OpenChatOptions {
@@ -60,17 +53,13 @@ export class OpenChat {
   readonly #transport: WorkflowChatTransport
   readonly #onAccepted: () => void
   readonly #listeners = new Set<() => void>()
-  #state: OpenChatState = {
-    connection: { state: 'idle' },
-    waiting: [],
-    broken: new Map(),
-    isStopping: false,
-  }
+  #state = unknownChat
   #isDisposed = false
   #hasUnsentDecisions = false
   #lastRequest: FailedRequest = { kind: 'resume', wasAccepted: false }
   #outcome: ChatOutcome | undefined
   #activeStreamId: string | undefined
+  #earlier: string | undefined
 
   constructor({ id, contents, onAccepted }: OpenChatOptions) {
     this.id = id
@@ -84,7 +73,7 @@ export class OpenChat {
         this.#hasUnsentDecisions = false
         this.#onAccepted()
       },
-      onConnectionChange: (change) => this.#connectionChanged(change),
+      onConnectionChange: (change) => this.#change({ connection: connectionAfter(change) }),
       onChatEnd: ({ outcome }) => {
         this.#outcome = outcome
       },
@@ -120,14 +109,14 @@ export class OpenChat {
 
   /** Says something: it begins a turn, or is told to the answer that is being written. */
   async send(text: string): Promise<void> {
-    const message = messageOf(generateId(), text)
+    const message = personMessage(generateId(), text)
     const isAsking = openApprovals(this.#lastAnswer()).length > 0
     if (!this.#isBusy() && !isAsking && this.#state.waiting.length === 0) {
       await this.#request('send', () => this.chat.sendMessage(message))
       return
     }
-    const released = this.#state.waiting.map(release)
-    this.#change({ waiting: [...released, { id: message.id, text, state: 'sending' }] })
+    const waiting = released(this.#state.waiting)
+    this.#change({ waiting: [...waiting, { id: message.id, text, state: 'sending' }] })
     if (await this.#post(message.id, text)) await this.#followPosted()
   }
 
@@ -135,8 +124,15 @@ export class OpenChat {
   async sendWaiting(id: string): Promise<void> {
     const waiting = this.#state.waiting.find((message) => message.id === id)
     if (waiting === undefined) return
-    this.#setWaiting(id, 'sending')
+    this.dismissProblem()
+    this.#setWaiting(id, { state: 'sending' })
     if (await this.#post(id, waiting.text)) await this.#followPosted()
+  }
+
+  /** Gives up a waiting message that did not arrive. */
+  discardWaiting(id: string): void {
+    this.dismissProblem()
+    this.#change({ waiting: this.#state.waiting.filter((message) => message.id !== id) })
   }
 
   /** Answers whether a tool may run. The answers of a message go out together, with the last one. */
@@ -180,6 +176,24 @@ export class OpenChat {
     await this.#request('regenerate', () => this.chat.regenerate())
   }
 
+  /** Shows earlier messages above those that are there. */
+  async showEarlier(): Promise<void> {
+    const before = this.#earlier
+    if (before === undefined) return
+    this.#earlier = undefined
+    try {
+      const { messages, earlier } = await loadChat(this.id, { before })
+      const known = new Set(this.chat.messages.map(({ id }) => id))
+      const added = messages.filter(({ id }) => !known.has(id))
+      this.chat.messages = [...added, ...this.chat.messages]
+      this.#earlier = earlier
+      this.#change({ hasEarlier: earlier !== undefined })
+    } catch (error) {
+      this.#earlier = before
+      this.#change({ problem: problemFrom(error, { kind: 'resume', wasAccepted: true }) })
+    }
+  }
+
   /** Forgets what went wrong. */
   dismissProblem(): void {
     this.chat.clearError()
@@ -199,11 +213,14 @@ export class OpenChat {
     this.#change({ problem: undefined })
     await start()
     if (this.#isDisposed) return
-    this.#noteEnd()
+    this.#activeStreamId = undefined
+    this.#change(changeAtEnd(this.#state, this.#outcome, this.chat.messages.at(-1)))
     if (this.chat.status === 'error') {
       const problem = problemFrom(this.chat.error, this.#lastRequest)
-      if (problem.remedy === 'answer-again') this.#noteBroken('failed')
-      this.#change({ problem })
+      const hasFailed = problem.remedy === 'answer-again'
+      const broken = hasFailed ? brokenAt(this.#state, this.chat.messages.at(-1), 'failed') : {}
+      this.#change({ ...broken, problem })
+      this.#setUnsentAside()
     } else if (this.#outcome === undefined || this.#outcome === 'inactive') {
       await this.#reconnect()
     } else {
@@ -229,41 +246,16 @@ export class OpenChat {
     await this.begin()
   }
 
-  #take({ messages, waiting, activeStreamId, broken }: ChatContents): void {
-    this.chat.messages = [...messages]
-    this.#activeStreamId = activeStreamId
-    this.#change({
-      waiting: waiting.map(({ id, text, isHeld }) => ({
-        id,
-        text,
-        state: isHeld ? 'held' : 'accepted',
-      })),
-      broken: new Map(broken === undefined ? [] : [[broken.messageId, broken.how]]),
-    })
-  }
-
-  #noteEnd(): void {
-    const wasStopped = this.#outcome === 'aborted'
-    this.#activeStreamId = undefined
-    if (wasStopped) this.#noteBroken('stopped')
-    this.#change({
-      isStopping: false,
-      connection: { state: 'idle' },
-      waiting: this.#state.waiting.map((message) =>
-        wasStopped && message.state === 'accepted' ? { ...message, state: 'held' } : message,
-      ),
-    })
-  }
-
-  #noteBroken(how: 'stopped' | 'failed'): void {
-    const answer = this.#lastAnswer()
-    if (answer === undefined) return
-    this.#change({ broken: new Map([...this.#state.broken, [answer.id, how]]) })
+  #take(contents: ChatContents): void {
+    this.chat.messages = [...contents.messages]
+    this.#activeStreamId = contents.activeStreamId
+    this.#earlier = contents.earlier
+    this.#change(changeFrom(contents))
   }
 
   /** What is to be done once nothing is being read. */
   async #goOn(): Promise<void> {
-    this.#forgetTaken()
+    this.#change({ waiting: notTaken(this.#state.waiting, this.chat.messages) })
     const isAsking = openApprovals(this.#lastAnswer()).length > 0
     if (isAsking || this.#isBusy() || this.#isDisposed) return
     if (this.#hasUnsentDecisions) {
@@ -273,7 +265,7 @@ export class OpenChat {
     const next = this.#state.waiting.find(({ state }) => state === 'accepted')
     if (next === undefined) return
     this.#change({ waiting: this.#state.waiting.filter((message) => message !== next) })
-    await this.#request('send', () => this.chat.sendMessage(messageOf(next.id, next.text)))
+    await this.#request('send', () => this.chat.sendMessage(personMessage(next.id, next.text)))
   }
 
   /** After a post while nothing is being read: the questions that were open are taken back by it, and the answer goes on. */
@@ -293,54 +285,44 @@ export class OpenChat {
       const response = await request(chatPath, {
         method: 'POST',
         accept: 'text/event-stream',
-        body: { id: this.id, messages: [messageOf(id, text)], trigger: 'submit-message' },
+        body: { id: this.id, messages: [personMessage(id, text)], trigger: 'submit-message' },
       })
       void response.body?.cancel().catch(() => undefined)
     } catch (error) {
-      this.#setWaiting(id, 'failed')
-      if (error instanceof RequestError) return false
-      throw error
+      if (!(error instanceof RequestError)) throw error
+      this.#setWaiting(id, { state: 'failed', problem: error.message })
+      return false
     }
-    this.#setWaiting(id, 'accepted')
+    this.#setWaiting(id, { state: 'accepted' })
     this.#onAccepted()
     return true
   }
 
-  /** Posts what was not accepted: the same message with the same id, or the decisions. */
+  /** A message that was not accepted is no message of the chat yet. */
+  #setUnsentAside(): void {
+    const { kind, wasAccepted } = this.#lastRequest
+    const last = this.chat.messages.at(-1)
+    if (kind !== 'send' || wasAccepted || last?.role !== 'user') return
+    this.chat.messages = this.chat.messages.slice(0, -1)
+    const unsent = { id: last.id, text: textOfMessage(last), state: 'failed' } as const
+    this.#change({ waiting: [unsent, ...this.#state.waiting] })
+  }
+
+  /** Posts what was not accepted: the same messages with the same ids, or the decisions. */
   async #sendAgain(): Promise<void> {
+    this.dismissProblem()
     if (this.#hasUnsentDecisions) {
       return await this.#request('decide', () => this.chat.sendMessage())
     }
-    const last = this.chat.messages.at(-1)
-    if (last?.role !== 'user') return await this.#reconnect()
-    this.chat.messages = this.chat.messages.slice(0, -1)
-    await this.#request('send', () => this.chat.sendMessage(last))
-  }
-
-  #connectionChanged(change: ConnectionChange): void {
-    switch (change.state) {
-      case 'open':
-        this.#change({ connection: { state: 'live' } })
-        return
-      case 'reconnecting':
-        this.#change({ connection: { state: 'reconnecting', attempt: change.attempt } })
-        return
-      case 'closed':
-        this.#change({ connection: { state: 'idle' } })
+    for (const { id, state } of this.#state.waiting) {
+      if (state === 'failed') await this.sendWaiting(id)
     }
   }
 
-  #forgetTaken(): void {
-    const known = new Set(
-      this.chat.messages.flatMap((message) => [message.id, ...steeredIds(message)]),
-    )
-    this.#change({ waiting: this.#state.waiting.filter(({ id }) => !known.has(id)) })
-  }
-
-  #setWaiting(id: string, state: WaitingMessage['state']): void {
+  #setWaiting(id: string, change: Pick<WaitingMessage, 'state' | 'problem'>): void {
     this.#change({
       waiting: this.#state.waiting.map((message) =>
-        message.id === id ? { ...message, state } : message,
+        message.id === id ? { id, text: message.text, ...change } : message,
       ),
     })
   }
@@ -353,30 +335,9 @@ export class OpenChat {
     return this.chat.status === 'submitted' || this.chat.status === 'streaming'
   }
 
-  #change(change: Partial<Omit<OpenChatState, 'problem'>> & { problem?: Problem | undefined }): void {
+  #change(change: OpenChatChange): void {
     if (this.#isDisposed) return
-    const { problem: before, ...rest } = this.#state
-    const problem = 'problem' in change ? change.problem : before
-    const { problem: _, ...others } = change
-    this.#state = { ...rest, ...others, ...(problem === undefined ? {} : { problem }) }
+    this.#state = changed(this.#state, change)
     for (const listener of this.#listeners) listener()
   }
-}
-
-function messageOf(id: string, text: string): UIMessage {
-  return { id, role: 'user', parts: [{ type: 'text', text }] }
-}
-
-/** A new message lets go of those that a stop held back. */
-function release(message: WaitingMessage): WaitingMessage {
-  return message.state === 'held' ? { ...message, state: 'accepted' } : message
-}
-
-function withApprovalsTakenBack(message: UIMessage): UIMessage {
-  const parts = message.parts.map((part): typeof part => {
-    if (!isToolUIPart(part) || part.state !== 'approval-requested') return part
-    const approval = { ...part.approval, approved: false, reason: 'superseded' }
-    return { ...part, state: 'approval-responded', approval }
-  })
-  return { ...message, parts }
 }

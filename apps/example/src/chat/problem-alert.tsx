@@ -18,7 +18,11 @@ export function ProblemAlert({ problem, onRemedy, onDismiss }: ProblemAlertProps
         <p>{problem.detail}</p>
       </div>
       <div className="button-row">
-        <button type="button" className="button button-small" onClick={() => onRemedy(problem.remedy)}>
+        <button
+          type="button"
+          className="button button-small"
+          onClick={() => onRemedy(problem.remedy)}
+        >
           {remedyLabel(problem.remedy)}
         </button>
         <button type="button" className="button button-quiet button-small" onClick={onDismiss}>

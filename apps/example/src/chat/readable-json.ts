@@ -6,7 +6,9 @@ const maxLength = 20_000
 export function readableJson(value: unknown): string {
   const inner = unwrapped(value)
   const text = typeof inner === 'string' ? inner : (JSON.stringify(inner, undefined, 2) ?? '')
-  return text.length > maxLength ? `${text.slice(0, maxLength)}\n… (${text.length} characters)` : text
+  return text.length > maxLength
+    ? `${text.slice(0, maxLength)}\n… (${text.length} characters)`
+    : text
 }
 
 /** The document inside the text block that tools answer with, and inside a text that is JSON. */

@@ -5,9 +5,8 @@ import { type Block, blocksFrom, type Inline } from './text-blocks.ts'
 export const RichText = memo(function RichText({ text }: { readonly text: string }) {
   return (
     <div className="rich-text">
-      {blocksFrom(text).map((block, index) => (
-        // Text only grows at its end, so a block's place is its identity.
-        <TextBlock key={index} block={block} />
+      {placed(blocksFrom(text)).map(({ place, piece }) => (
+        <TextBlock key={place} block={piece} />
       ))}
     </div>
   )
@@ -28,9 +27,9 @@ function TextBlock({ block }: { readonly block: Block }) {
         </pre>
       )
     case 'list': {
-      const items = block.items.map((content, index) => (
-        <li key={index}>
-          <Inlines content={content} />
+      const items = placed(block.items).map(({ place, piece }) => (
+        <li key={place}>
+          <Inlines content={piece} />
         </li>
       ))
       return block.isOrdered ? <ol>{items}</ol> : <ul>{items}</ul>
@@ -39,14 +38,21 @@ function TextBlock({ block }: { readonly block: Block }) {
 }
 
 function Inlines({ content }: { readonly content: readonly Inline[] }) {
-  return content.map((inline, index) => {
-    switch (inline.kind) {
+  return placed(content).map(({ place, piece }) => {
+    switch (piece.kind) {
       case 'text':
-        return <Fragment key={index}>{inline.text}</Fragment>
+        return <Fragment key={place}>{piece.text}</Fragment>
       case 'code':
-        return <code key={index}>{inline.text}</code>
+        return <code key={place}>{piece.text}</code>
       case 'strong':
-        return <strong key={index}>{inline.text}</strong>
+        return <strong key={place}>{piece.text}</strong>
     }
   })
+}
+
+/** Pieces with their places. Text grows only at its end, so a place is a piece's identity. */
+function placed<Piece>(
+  pieces: readonly Piece[],
+): readonly { readonly place: number; readonly piece: Piece }[] {
+  return pieces.map((piece, place) => ({ place, piece }))
 }

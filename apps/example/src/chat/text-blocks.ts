@@ -7,7 +7,11 @@ export type Inline =
 /** A piece of a message's text. */
 export type Block =
   | { readonly kind: 'paragraph'; readonly content: readonly Inline[] }
-  | { readonly kind: 'list'; readonly isOrdered: boolean; readonly items: readonly (readonly Inline[])[] }
+  | {
+      readonly kind: 'list'
+      readonly isOrdered: boolean
+      readonly items: readonly (readonly Inline[])[]
+    }
   | { readonly kind: 'code'; readonly text: string }
 
 /**

@@ -38,7 +38,11 @@ export function ToolCard({ tool, onDecide }: ToolCardProps) {
     <details className={`tool tool-${stage}`}>
       <summary>
         <span className="tool-mark">
-          {icon === undefined ? <span className="spinner" aria-hidden="true" /> : <Icon name={icon} />}
+          {icon === undefined ? (
+            <span className="spinner" aria-hidden="true" />
+          ) : (
+            <Icon name={icon} />
+          )}
         </span>
         <span className="tool-title">{title}</span>
         {approval?.approved === true && <span className="tool-tag">approved by you</span>}
@@ -55,14 +59,16 @@ export function ToolCard({ tool, onDecide }: ToolCardProps) {
             <p className="tool-error">{error}</p>
           </>
         )}
-        {stage === 'denied' && (
-          <p className="tool-error">
-            Denied{approval?.reason === undefined ? '.' : `: ${approval.reason}`}
-          </p>
-        )}
+        {stage === 'denied' && <p className="tool-error">{denialWords(approval?.reason)}</p>}
       </div>
     </details>
   )
+}
+
+/** What the server answers for a person who wrote something else instead is said in words. */
+function denialWords(reason: string | undefined): string {
+  if (reason === 'superseded') return 'Not decided: you wrote something else instead.'
+  return reason === undefined ? 'Denied.' : `Denied: ${reason}`
 }
 
 function Json({ label, value }: { readonly label: string; readonly value: unknown }) {

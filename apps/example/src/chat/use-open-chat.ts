@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { RequestError } from '../api/request.ts'
 import { loadChat } from '../chats/chat-api.ts'
 import { OpenChat } from './open-chat.ts'
@@ -19,13 +19,12 @@ export interface OpenChatRequest {
   readonly onAccepted: (chatId: string) => void
 }
 
-/** Opens a chat with its messages and takes up the answer that is being written. Closes it when another one is asked for. */
-export function useOpenChat({ chatId, isNew, onAccepted }: OpenChatRequest): {
-  readonly opening: ChatOpening
-  readonly retry: () => void
-} {
+/**
+ * Opens a chat with its messages and takes up the answer that is being written; closes it with the component. For another chat, or
+ * another try, the component is given another key.
+ */
+export function useOpenChat({ chatId, isNew, onAccepted }: OpenChatRequest): ChatOpening {
   const [opening, setOpening] = useState<ChatOpening>({ state: 'loading' })
-  const [attempt, setAttempt] = useState(0)
   const latestOnAccepted = useRef(onAccepted)
   useEffect(() => {
     latestOnAccepted.current = onAccepted
@@ -36,7 +35,7 @@ export function useOpenChat({ chatId, isNew, onAccepted }: OpenChatRequest): {
     let opened: OpenChat | undefined
 
     async function open(): Promise<void> {
-      const contents = isNew ? undefined : await loadChat(chatId, leaving.signal)
+      const contents = isNew ? undefined : await loadChat(chatId, { signal: leaving.signal })
       if (leaving.signal.aborted) return
       opened = new OpenChat({
         id: chatId,
@@ -47,7 +46,6 @@ export function useOpenChat({ chatId, isNew, onAccepted }: OpenChatRequest): {
       await opened.begin()
     }
 
-    setOpening({ state: 'loading' })
     open().catch((error: unknown) => {
       if (leaving.signal.aborted) return
       const isMissing = error instanceof RequestError && error.status === 404
@@ -57,10 +55,9 @@ export function useOpenChat({ chatId, isNew, onAccepted }: OpenChatRequest): {
       leaving.abort()
       opened?.dispose()
     }
-  }, [chatId, isNew, attempt])
+  }, [chatId, isNew])
 
-  const retry = useCallback(() => setAttempt((before) => before + 1), [])
-  return { opening, retry }
+  return opening
 }
 
 function messageOf(error: unknown): string {

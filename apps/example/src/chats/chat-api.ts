@@ -5,6 +5,8 @@ import { requestJson } from '../api/request.ts'
 /** Where the chats are. */
 export const chatPath = '/api/chat'
 
+const turnsAtOnce = 50
+
 /** A chat in the list. */
 export interface ChatSummary {
   readonly id: string
@@ -29,9 +31,15 @@ export interface ChatContents {
   /** The stream that the answer is being written to. Absent: none is. */
   readonly activeStreamId?: string
   /** What was said while an answer was being written and is in no answer yet. */
-  readonly waiting: readonly { readonly id: string; readonly text: string; readonly isHeld: boolean }[]
+  readonly waiting: readonly {
+    readonly id: string
+    readonly text: string
+    readonly isHeld: boolean
+  }[]
   /** How the newest answer ended, unless it is whole. Its message is among the messages, empty if need be. */
   readonly broken?: { readonly messageId: string; readonly how: 'stopped' | 'failed' }
+  /** There are earlier messages: ask with this. */
+  readonly earlier?: string
 }
 
 /** Some of the session's chats. @throws {RequestError} */
@@ -40,9 +48,13 @@ export async function loadChats(after?: string, signal?: AbortSignal): Promise<C
   return chatPageFrom(await requestJson(chatPath + query, withSignal(signal)))
 }
 
-/** What a chat holds. @throws {RequestError} 404: there is no such chat in this session */
-export async function loadChat(chatId: string, signal?: AbortSignal): Promise<ChatContents> {
-  const path = `${chatPath}/${encodeURIComponent(chatId)}/messages`
+/** What a chat holds; with `before`, what it held before that. @throws {RequestError} 404: there is no such chat in this session */
+export async function loadChat(
+  chatId: string,
+  { before, signal }: { readonly before?: string; readonly signal?: AbortSignal } = {},
+): Promise<ChatContents> {
+  const query = before === undefined ? '' : `&before=${encodeURIComponent(before)}`
+  const path = `${chatPath}/${encodeURIComponent(chatId)}/messages?limit=${turnsAtOnce}${query}`
   return chatContentsFrom(await requestJson(path, withSignal(signal)))
 }
 
@@ -84,6 +96,7 @@ export function chatContentsFrom(body: unknown): ChatContents {
   const isWaiting = new Set(waiting.map(({ id }) => id))
   const messages = all.filter(({ id }) => !isWaiting.has(id))
   const activeStreamId = textOf(chat['activeStreamId'])
+  const earlier = textOf(chat['before'])
   const broken = brokenOf(chat['status'], textOf(chat['runId']))
   const isShown = broken === undefined || messages.some(({ id }) => id === broken.messageId)
   return {
@@ -91,6 +104,7 @@ export function chatContentsFrom(body: unknown): ChatContents {
     waiting,
     ...(activeStreamId === undefined ? {} : { activeStreamId }),
     ...(broken === undefined ? {} : { broken }),
+    ...(earlier === undefined ? {} : { earlier }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Icon } from '../shell/icon.tsx'
+import { useNow } from '../shell/use-now.ts'
 import { pathOfChat } from '../shell/use-route.ts'
 import type { ChatSummary } from './chat-api.ts'
 import { timeAgo } from './time-ago.ts'
@@ -30,7 +31,9 @@ export function ChatList({ list, selected, onNew, onSelect, onForgotten }: ChatL
       </button>
       {problem !== undefined && <p className="chat-list-note">{problem}</p>}
       {chats.length === 0 && problem === undefined && (
-        <p className="chat-list-note">{isLoading ? 'Loading…' : 'Your chats will be listed here.'}</p>
+        <p className="chat-list-note">
+          {isLoading ? 'Loading…' : 'Your chats will be listed here.'}
+        </p>
       )}
       <ul>
         {chats.map((chat) => (
@@ -64,15 +67,25 @@ const activityWords = { idle: '', working: 'answering', asking: 'waits for you' 
 function ChatListItem({ chat, isSelected, onSelect, onForget }: ChatListItemProps) {
   const [isAsking, setIsAsking] = useState(false)
   const { id, title, updatedAt, activity } = chat
+  const now = useNow()
   if (isAsking) {
     return (
       <li className="chat-item chat-item-asking">
         <p>Delete “{title}”? It cannot be undone.</p>
         <div className="button-row">
-          <button type="button" className="button button-danger button-small" onClick={onForget} autoFocus>
+          <button
+            type="button"
+            className="button button-danger button-small"
+            onClick={onForget}
+            autoFocus
+          >
             Delete for good
           </button>
-          <button type="button" className="button button-quiet button-small" onClick={() => setIsAsking(false)}>
+          <button
+            type="button"
+            className="button button-quiet button-small"
+            onClick={() => setIsAsking(false)}
+          >
             Keep
           </button>
         </div>
@@ -92,7 +105,7 @@ function ChatListItem({ chat, isSelected, onSelect, onForget }: ChatListItemProp
       >
         <span className="chat-item-title">{title}</span>
         <span className={`chat-item-meta${activity === 'asking' ? ' is-asking' : ''}`}>
-          {activity === 'idle' ? timeAgo(updatedAt, Date.now()) : activityWords[activity]}
+          {activity === 'idle' ? timeAgo(updatedAt, now) : activityWords[activity]}
         </span>
       </a>
       <button

@@ -11,5 +11,9 @@ export function timeAgo(time: number, now: number): string {
   const days = Math.floor(passed / day)
   if (days === 1) return 'yesterday'
   if (days < 7) return `${days} days ago`
-  return new Date(time).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+  return new Date(time).toLocaleDateString(undefined, {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+  })
 }

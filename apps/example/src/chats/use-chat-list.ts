@@ -24,50 +24,51 @@ export function useChatList(): ChatList {
   const [after, setAfter] = useState<string>()
   const [isLoading, setIsLoading] = useState(true)
   const [problem, setProblem] = useState<string>()
-  const [wish, setWish] = useState(0)
   const isVisible = usePageVisible()
-  const isThere = useRef(true)
+  const reading = useRef<{ stop: () => void }>(undefined)
 
-  useEffect(() => {
-    isThere.current = true
-    return () => {
-      isThere.current = false
+  const refresh = useCallback(() => {
+    reading.current?.stop()
+    const leaving = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    reading.current = {
+      stop() {
+        leaving.abort()
+        clearTimeout(timer)
+      },
     }
+
+    async function read(): Promise<void> {
+      try {
+        const page = await loadChats(undefined, leaving.signal)
+        setChats((before) => [...page.chats, ...olderThan(page.chats, page.after, before)])
+        setAfter((before) => (before === undefined ? page.after : before))
+        setProblem(undefined)
+      } catch (error) {
+        if (leaving.signal.aborted) return
+        setProblem(textOfError(error))
+        timer = setTimeout(() => void read(), retryMs)
+      }
+      setIsLoading(false)
+    }
+
+    void read()
   }, [])
 
   useEffect(() => {
     if (!isVisible) return
-    const leaving = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    loadChats(undefined, leaving.signal)
-      .then((page) => {
-        setChats((before) => [...page.chats, ...olderThan(page.chats, page.after, before)])
-        setAfter((before) => (before === undefined ? page.after : before))
-        setProblem(undefined)
-        setIsLoading(false)
-      })
-      .catch((error: unknown) => {
-        if (leaving.signal.aborted) return
-        setProblem(textOfError(error))
-        setIsLoading(false)
-        timer = setTimeout(() => setWish((before) => before + 1), retryMs)
-      })
-    return () => {
-      leaving.abort()
-      clearTimeout(timer)
+    refresh()
+    return () => reading.current?.stop()
+  }, [isVisible, refresh])
+
+  const showMore = useCallback(async () => {
+    try {
+      const page = await loadChats(after)
+      setChats((before) => merged(before, page.chats))
+      setAfter(page.after)
+    } catch (error) {
+      setProblem(textOfError(error))
     }
-  }, [wish, isVisible])
-
-  const refresh = useCallback(() => setWish((before) => before + 1), [])
-
-  const showMore = useCallback(() => {
-    loadChats(after)
-      .then((page) => {
-        if (!isThere.current) return
-        setChats((before) => merged(before, page.chats))
-        setAfter(page.after)
-      })
-      .catch((error: unknown) => setProblem(textOfError(error)))
   }, [after])
 
   const forget = useCallback(async (chatId: string) => {
@@ -88,7 +89,7 @@ export function useChatList(): ChatList {
     refresh,
     forget,
     ...(problem === undefined ? {} : { problem }),
-    ...(after === undefined ? {} : { showMore }),
+    ...(after === undefined ? {} : { showMore: () => void showMore() }),
   }
 }
 

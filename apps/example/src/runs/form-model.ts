@@ -1,10 +1,28 @@
-import { listOf, numberOf, parsedJson, recordOf, textOf, type JsonRecord } from '../api/json-reader.ts'
+import {
+  listOf,
+  numberOf,
+  parsedJson,
+  recordOf,
+  textOf,
+  type JsonRecord,
+} from '../api/json-reader.ts'
 
 /** What a field of a form holds. */
 export type FieldKind =
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'number'; readonly isInteger: boolean; readonly min?: number; readonly max?: number }
-  | { readonly kind: 'text'; readonly isLong: boolean; readonly minLength?: number; readonly maxLength?: number; readonly pattern?: string }
+  | {
+      readonly kind: 'number'
+      readonly isInteger: boolean
+      readonly min?: number
+      readonly max?: number
+    }
+  | {
+      readonly kind: 'text'
+      readonly isLong: boolean
+      readonly minLength?: number
+      readonly maxLength?: number
+      readonly pattern?: string
+    }
   | { readonly kind: 'choice'; readonly options: readonly (string | number | boolean)[] }
   /** What has no field of its own is written as JSON. */
   | { readonly kind: 'json' }
@@ -33,7 +51,13 @@ export type FormResult =
   | { readonly ok: true; readonly answer: JsonRecord }
   | { readonly ok: false; readonly problems: Readonly<Record<string, string>> }
 
-const decisionNames: readonly string[] = ['approved', 'approve', 'accepted', 'confirmed', 'allow']
+const decisionNames: ReadonlySet<string> = new Set([
+  'approved',
+  'approve',
+  'accepted',
+  'confirmed',
+  'allow',
+])
 const longTextLength = 200
 const maxFields = 32
 
@@ -150,7 +174,7 @@ function bound<Name extends string>(
 /** A required boolean with such a name, or the only required boolean there is. */
 function decisionAmong(fields: readonly FormField[]): string | undefined {
   const booleans = fields.filter(({ type, isRequired }) => isRequired && type.kind === 'boolean')
-  const named = booleans.find(({ name }) => decisionNames.includes(name.toLowerCase()))
+  const named = booleans.find(({ name }) => decisionNames.has(name.toLowerCase()))
   if (named !== undefined) return named.name
   return booleans.length === 1 && fields.length === 1 ? booleans[0]?.name : undefined
 }
@@ -195,9 +219,12 @@ function numberFrom(type: Extract<FieldKind, { kind: 'number' }>, text: string):
 function checkedText(type: Extract<FieldKind, { kind: 'text' }>, text: string): FieldOutcome {
   const length = [...text].length
   const { minLength, maxLength, pattern } = type
-  if (minLength !== undefined && length < minLength) return { problem: `At least ${minLength} characters.` }
-  if (maxLength !== undefined && length > maxLength) return { problem: `At most ${maxLength} characters.` }
-  if (pattern !== undefined && !matches(pattern, text)) return { problem: 'This does not have the right form.' }
+  if (minLength !== undefined && length < minLength)
+    return { problem: `At least ${minLength} characters.` }
+  if (maxLength !== undefined && length > maxLength)
+    return { problem: `At most ${maxLength} characters.` }
+  if (pattern !== undefined && !matches(pattern, text))
+    return { problem: 'This does not have the right form.' }
   return { value: text }
 }
 

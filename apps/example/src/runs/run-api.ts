@@ -16,7 +16,6 @@ export async function loadRuns(signal: AbortSignal): Promise<readonly RunView[]>
   let after: string | undefined
   for (let page = 1; page <= maxPages; page += 1) {
     const cursor = after === undefined ? '' : `&after=${encodeURIComponent(after)}`
-    // oxlint-disable-next-line no-await-in-loop -- a page names the next one
     const body = recordOf(await requestJson(`${runPath}?limit=${pageRuns}${cursor}`, { signal }))
     const read = listOf(body?.['runs']).flatMap((entry) => runViewFrom(entry) ?? [])
     runs.push(...read.filter(({ definition }) => definition !== chatDefinition))

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { shortId } from '../chat/tool-title.ts'
 import { timeAgo } from '../chats/time-ago.ts'
+import { useNow } from '../shell/use-now.ts'
 import { cancelRun } from './run-api.ts'
 import { RunHistory } from './run-history.tsx'
 import { RunProgress } from './run-progress.tsx'
@@ -22,11 +23,8 @@ export function RunCard({ node, onChanged }: RunCardProps) {
   const { run, children } = node
   const [problem, setProblem] = useState<string>()
   const [isCancelling, setIsCancelling] = useState(false)
+  const now = useNow()
   const isGoing = isActive(run)
-
-  useEffect(() => {
-    if (!isGoing) setProblem(undefined)
-  }, [isGoing])
 
   async function cancel(): Promise<void> {
     setIsCancelling(true)
@@ -50,7 +48,7 @@ export function RunCard({ node, onChanged }: RunCardProps) {
       </header>
       <div className="run-meta">
         <span title={run.id}>{shortId(run.id)}</span>
-        <span>{timeAgo(run.createdAt, Date.now())}</span>
+        <span>{timeAgo(run.createdAt, now)}</span>
         {isGoing && (
           <button
             type="button"
@@ -67,7 +65,7 @@ export function RunCard({ node, onChanged }: RunCardProps) {
         <RunQuestion key={question.id} runId={run.id} question={question} onAnswered={onChanged} />
       ))}
       {run.error !== undefined && <p className="run-error">{run.error}</p>}
-      {problem !== undefined && (
+      {isGoing && problem !== undefined && (
         <p className="field-problem" role="alert">
           {problem}
         </p>

@@ -14,10 +14,7 @@ export function RunHistory({ runId }: { readonly runId: string }) {
 }
 
 function HistoryList({ runId }: { readonly runId: string }) {
-  const subscribe = useCallback(
-    (onChange: () => void) => followHistory(runId, onChange),
-    [runId],
-  )
+  const subscribe = useCallback((onChange: () => void) => followHistory(runId, onChange), [runId])
   const { entries } = useSyncExternalStore(subscribe, () => historySoFar(runId))
   if (entries.length === 0) return <p className="panel-note">Loading…</p>
   return (

@@ -1,7 +1,13 @@
 import { type FormEvent, useId, useMemo, useState } from 'react'
 import { parsedJson } from '../api/json-reader.ts'
 import { readableJson } from '../chat/readable-json.ts'
-import { answerFrom, formModelFrom, type FormResult, type FormValues, initialValues } from './form-model.ts'
+import {
+  answerFrom,
+  formModelFrom,
+  type FormResult,
+  type FormValues,
+  initialValues,
+} from './form-model.ts'
 import { answerRun } from './run-api.ts'
 import type { Question } from './run-view.ts'
 import { SchemaField } from './schema-field.tsx'
@@ -14,7 +20,12 @@ export interface RunQuestionProps {
   readonly onAnswered: () => void
 }
 
-const freeField = { name: 'answer', label: 'Answer as JSON', isRequired: true, type: { kind: 'json' } } as const
+const freeField = {
+  name: 'answer',
+  label: 'Answer as JSON',
+  isRequired: true,
+  type: { kind: 'json' },
+} as const
 
 /** A run's open question, as a form that is made from the schema of its answer. */
 export function RunQuestion({ runId, question, onAnswered }: RunQuestionProps) {
@@ -87,10 +98,20 @@ export function RunQuestion({ runId, question, onAnswered }: RunQuestionProps) {
           </button>
         ) : (
           <>
-            <button type="button" className="button button-primary" disabled={isSending} onClick={() => void send(true)}>
+            <button
+              type="button"
+              className="button button-primary"
+              disabled={isSending}
+              onClick={() => void send(true)}
+            >
               Approve
             </button>
-            <button type="button" className="button" disabled={isSending} onClick={() => void send(false)}>
+            <button
+              type="button"
+              className="button"
+              disabled={isSending}
+              onClick={() => void send(false)}
+            >
               Decline
             </button>
           </>

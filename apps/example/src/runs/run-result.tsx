@@ -22,13 +22,17 @@ function Output({ runId }: { readonly runId: string }) {
   const [reading, setReading] = useState<Reading>({ state: 'loading' })
   useEffect(() => {
     const leaving = new AbortController()
-    loadRun(runId, leaving.signal)
-      .then((run) => setReading({ state: 'read', output: run?.output }))
-      .catch((error: unknown) => {
+    async function read(): Promise<void> {
+      try {
+        const run = await loadRun(runId, leaving.signal)
+        setReading({ state: 'read', output: run?.output })
+      } catch (error) {
         if (leaving.signal.aborted) return
         const message = error instanceof Error ? error.message : 'The result could not be read.'
         setReading({ state: 'failed', message })
-      })
+      }
+    }
+    void read()
     return () => leaving.abort()
   }, [runId])
 

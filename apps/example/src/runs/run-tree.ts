@@ -12,7 +12,10 @@ export function runTree(runs: readonly RunView[]): readonly RunNode[] {
   const parentOf = ({ parentId }: RunView): string | undefined =>
     parentId !== undefined && ids.has(parentId) ? parentId : undefined
 
-  function nodesBelow(parentId: string | undefined, above: ReadonlySet<string>): readonly RunNode[] {
+  function nodesBelow(
+    parentId: string | undefined,
+    above: ReadonlySet<string>,
+  ): readonly RunNode[] {
     return runs
       .filter((run) => parentOf(run) === parentId && !above.has(run.id))
       .toSorted(compare)

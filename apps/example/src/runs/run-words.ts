@@ -24,7 +24,9 @@ const words: Readonly<Record<RunStatus, string>> = {
 }
 
 /** How a run is, in a few words. */
-export function statusWords(run: Pick<RunView, 'status' | 'waitingFor' | 'isCancelRequested'>): string {
+export function statusWords(
+  run: Pick<RunView, 'status' | 'waitingFor' | 'isCancelRequested'>,
+): string {
   const { status, waitingFor, isCancelRequested } = run
   const isEnded = status === 'completed' || status === 'cancelled' || status === 'failed'
   if (isCancelRequested && !isEnded) return 'stopping'

@@ -9,7 +9,9 @@ export function RunsPanel({ runs }: { readonly runs: Runs }) {
     <>
       <header className="panel-head">
         <h2>Runs</h2>
-        {runs.isStale && <p className="panel-note">Not up to date: the server cannot be reached.</p>}
+        {runs.isStale && (
+          <p className="panel-note">Not up to date: the server cannot be reached.</p>
+        )}
       </header>
       <div className="run-list">
         {nodes.length === 0 && (

@@ -42,14 +42,14 @@ export function useRuns(): Runs {
 
     async function read(): Promise<number> {
       try {
-        const read = await loadRuns(signal)
-        const now = JSON.stringify(read)
+        const loaded = await loadRuns(signal)
+        const now = JSON.stringify(loaded)
         quietReadings = now === before ? quietReadings + 1 : 0
-        if (now !== before) setRuns(read)
+        if (now !== before) setRuns(loaded)
         before = now
         setIsStale(false)
         setIsLoading(false)
-        return pauseAfter(read.some(isActive) ? activePauseMs : idlePauseMs, quietReadings)
+        return pauseAfter(loaded.some(isActive) ? activePauseMs : idlePauseMs, quietReadings)
       } catch {
         if (signal.aborted) return 0
         quietReadings += 1
@@ -68,7 +68,6 @@ export function useRuns(): Runs {
           quietReadings = 0
           interrupt()
         }
-        // oxlint-disable-next-line no-await-in-loop -- one reading after the other is the point
         const pause = await read()
         await sleep(shortestPauseMs, signal)
         if (isWoken) continue

@@ -2,7 +2,7 @@ import { generateId } from 'ai'
 import { useCallback, useEffect, useState } from 'react'
 import { ChatView } from '../chat/chat-view.tsx'
 import { ConnectionStatus } from '../chat/connection-status.tsx'
-import type { Connection } from '../chat/open-chat.ts'
+import type { Connection } from '../chat/open-chat-state.ts'
 import { ChatList } from '../chats/chat-list.tsx'
 import { useChatList } from '../chats/use-chat-list.ts'
 import { RunsPanel } from '../runs/runs-panel.tsx'
@@ -74,7 +74,10 @@ export function App() {
         </h1>
         <ConnectionStatus connection={connection} />
         {info !== undefined && (
-          <p className={`model-badge${info.isDemo ? ' is-demo' : ''}`} title="The model that answers">
+          <p
+            className={`model-badge${info.isDemo ? ' is-demo' : ''}`}
+            title="The model that answers"
+          >
             <span className="visually-hidden">Model: </span>
             {info.model}
           </p>
