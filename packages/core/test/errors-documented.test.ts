@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ErrorCode } from '../src/index.ts'
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
-const documented = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code = '']) => code)
+const documented = [...page.matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, code = '']) => code)
 
 describe('docs/errors.md', () => {
   test('has one line for each code, and none for others', () => {
