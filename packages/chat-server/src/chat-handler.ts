@@ -8,8 +8,6 @@
 // H2. A client that goes takes only its own reader with it.
 // H3. What is another session's answers exactly as what does not exist.
 import {
-  ErrorCode,
-  HoldfastError,
   type JsonObject,
   Limits,
   type Log,
@@ -26,12 +24,12 @@ import { readChatMessages } from './chat-messages.ts'
 import type { AgentChoice, ChatPorts, ChatStore, OnBusy } from './chat-ports.ts'
 import { createChatSettler } from './chat-settler.ts'
 import { forgetChat } from './forget-chat.ts'
-import { errorResponse, jsonResponse } from './http-error.ts'
+import { draining, errorResponse, jsonResponse } from './http-error.ts'
 import { createLanes } from './lanes.ts'
 import { chatNotFound, pathNotFound } from './not-found.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { readJsonBody } from './request-body.ts'
-import { assertMethod, checkedBasePath, segmentsBelow, wholeNumberQuery } from './request-path.ts'
+import { assertMethod, checkedBasePath, pageLimit, segmentsBelow } from './request-path.ts'
 import { createRunJournal, type JournalReader } from './run-journal.ts'
 import { createRunMultiplexer } from './run-multiplexer.ts'
 import type { Settled } from './settle.ts'
@@ -239,19 +237,6 @@ export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
       settler.stop()
     },
   }
-}
-
-/** The server is about to end. */
-export function draining(): HoldfastError {
-  return new HoldfastError(ErrorCode.draining, {
-    message: 'The server is about to restart. Try again in a moment.',
-  })
-}
-
-/** How many items of a list are asked for. */
-export function pageLimit(url: URL): number {
-  const { pageDefault, pageMax } = Limits
-  return wholeNumberQuery(url, 'limit', { min: 1, max: pageMax, absent: pageDefault })
 }
 
 function checkedLimits(limits: ChatHandlerLimits): Required<ChatHandlerLimits> {

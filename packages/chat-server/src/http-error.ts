@@ -62,3 +62,10 @@ export function jsonResponse(body: unknown, status = 200): Response {
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
   })
 }
+
+/** The server is about to end. */
+export function draining(): HoldfastError {
+  return new HoldfastError(ErrorCode.draining, {
+    message: 'The server is about to restart. Try again in a moment.',
+  })
+}

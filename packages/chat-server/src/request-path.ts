@@ -1,4 +1,10 @@
-import { ErrorCode, HoldfastError, wholeNumberOption, isHoldfastError } from '@holdfast/core'
+import {
+  ErrorCode,
+  HoldfastError,
+  wholeNumberOption,
+  isHoldfastError,
+  Limits,
+} from '@holdfast/core'
 import { MethodNotAllowedError } from './http-error.ts'
 
 /**
@@ -57,4 +63,10 @@ export function wholeNumberQuery(
       cause,
     })
   }
+}
+
+/** How many items of a list are asked for. */
+export function pageLimit(url: URL): number {
+  const { pageDefault, pageMax } = Limits
+  return wholeNumberQuery(url, 'limit', { min: 1, max: pageMax, absent: pageDefault })
 }

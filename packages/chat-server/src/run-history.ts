@@ -20,7 +20,7 @@ export interface HistoryCursor {
 }
 
 /** The text of a cursor: what an event's `id:` line has, and a client sends back as `Last-Event-ID`. */
-export function historyCursorText({ revision, eventId }: HistoryCursor): string {
+function historyCursorText({ revision, eventId }: HistoryCursor): string {
   return `${revision}.${eventId}`
 }
 

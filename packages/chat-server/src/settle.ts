@@ -25,6 +25,7 @@ import {
   readChatState,
   readMessage,
 } from './chat-state.ts'
+import { chooseDefinition } from './choose-definition.ts'
 import { decideAgain } from './conflict.ts'
 
 /** What settling found. */
@@ -73,10 +74,7 @@ export async function settleChat(
       appendTurnOwner(state, next.runId),
     ]
     const { messageId } = next
-    const { agent } = ports
-    const chosen =
-      typeof agent === 'function' ? await agent({ sessionId, chatId, body: {} }) : agent
-    const definition = { name: chosen.name, version: chosen.version }
+    const definition = await chooseDefinition(ports, sessionId, chatId, {})
     await commit(() =>
       supervisors
         .session(sessionId)
@@ -141,7 +139,7 @@ async function wasTaken(
 const pageChunks = 1_000
 
 /** Whether one of the run's streams says that the message was taken up. */
-export async function isInStreams(
+async function isInStreams(
   store: ChatPorts['store'],
   sessionId: string,
   run: StoredRun,

@@ -120,6 +120,15 @@ describe('a message while the run is going, steered', () => {
     expect((await world.runs.run(ann, runId)).unread).toEqual(['message/m2'])
   })
 
+  test('whose id the run’s inbox has from elsewhere is in the chat all the same', async () => {
+    const world = createWorld()
+    const runId = await startedRun(world)
+    const supervisor = world.runs.session(ann)
+    await supervisor.send({ runId, message: { id: 'm2', body: 'from the host' } })
+    expect((await world.post(submit('c1', user('m2', 'and?')))).status).toBe(200)
+    expect((await world.messages('c1')).messages.map(({ id }) => id)).toEqual(['m1', 'm2'])
+  })
+
   test('too large for an inbox waits for its own turn', async () => {
     const world = createWorld()
     const runId = await startedRun(world)

@@ -243,7 +243,9 @@ export function createScriptedRuns(store: Store, system: System): ScriptedRuns {
           })
         } catch (error) {
           if (isStoreConflict(error, 'run-ended')) throw ended()
-          throw error
+          // As the engine does: a message that the inbox has is a repeat.
+          const isRepeat = isStoreConflict(error, 'log-key-exists') && error.facts.write === 0
+          if (!isRepeat) throw error
         }
         return await read(sessionId, runId)
       },
