@@ -1,8 +1,5 @@
-import type { Connection } from './open-chat-state.ts'
-
 /** Says whether the page hears from the server: "live", or "reconnecting…" while it tries to get back. */
-export function ConnectionStatus({ connection }: { readonly connection: Connection }) {
-  const isReconnecting = connection.state === 'reconnecting'
+export function ConnectionStatus({ isReconnecting }: { readonly isReconnecting: boolean }) {
   return (
     <p
       className={`connection${isReconnecting ? ' is-reconnecting' : ''}`}

@@ -17,6 +17,8 @@ export interface Runs {
 const activePauseMs = 2_000
 const idlePauseMs = 15_000
 const longestPauseMs = 30_000
+/** While the server cannot be reached. */
+const longestRetryMs = 5_000
 /** Between two readings, whatever happens. */
 const shortestPauseMs = 250
 
@@ -55,7 +57,7 @@ export function useRuns(): Runs {
         quietReadings += 1
         setIsStale(true)
         setIsLoading(false)
-        return pauseAfter(activePauseMs, quietReadings)
+        return Math.min(longestRetryMs, pauseAfter(activePauseMs, quietReadings))
       }
     }
 

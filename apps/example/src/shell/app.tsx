@@ -72,7 +72,11 @@ export function App() {
         <h1>
           Order desk<span className="topbar-by"> on Holdfast</span>
         </h1>
-        <ConnectionStatus connection={connection} />
+        <ConnectionStatus
+          isReconnecting={
+            connection.state === 'reconnecting' || (connection.state === 'idle' && runs.isStale)
+          }
+        />
         {info !== undefined && (
           <p
             className={`model-badge${info.isDemo ? ' is-demo' : ''}`}
