@@ -47,7 +47,7 @@ export function assertMethod(request: Request, ...allowed: readonly string[]): v
 }
 
 /** A whole number of a query, within bounds. @throws `arguments_invalid` */
-export function wholeNumberQuery(
+function wholeNumberQuery(
   url: URL,
   name: string,
   bounds: { readonly min: number; readonly max: number; readonly absent: number },

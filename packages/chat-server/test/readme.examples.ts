@@ -1,22 +1,24 @@
-// The example of README.md, so that it compiles.
-import { createServer } from 'node:http'
-import { sessionIdFor, type Store, type Supervisors } from '@holdfast/core'
+// #region server
+import { createServer, type Server } from 'node:http'
 import { createChatHandler } from '@holdfast/chat-server'
 import { toNodeListener } from '@holdfast/chat-server/node'
+import { sessionIdFor, type Store, type Supervisors } from '@holdfast/core'
 
-export function serve(
+/** Chats at /api/chat; whose they are, your own sign-in says. */
+export function chatServer(
   store: Store,
   supervisors: Supervisors,
-  userOf: (request: Request) => string,
-) {
-  // #region serve
+  userOf: (request: Request) => string | undefined,
+): Server {
   const chats = createChatHandler({
-    authorize: (request) => ({ sessionId: sessionIdFor(userOf(request)) }),
+    authorize(request) {
+      const user = userOf(request)
+      return user === undefined ? undefined : { sessionId: sessionIdFor(user) }
+    },
     store,
     supervisors,
     agent: { name: 'assistant', version: 'v1' },
-    onBusy: 'steer',
   })
-  createServer(toNodeListener((request) => chats.handle(request))).listen(3000)
-  // #endregion serve
+  return createServer(toNodeListener((request) => chats.handle(request)))
 }
+// #endregion server
