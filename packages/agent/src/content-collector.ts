@@ -17,6 +17,7 @@ import { convertToBase64 } from '@ai-sdk/provider-utils'
 import type { ModelCallStreamPart } from './model-call-part.ts'
 import type { RecordedPart } from './model-call-record.ts'
 import { isJsonObject, plainJson, plainObject, wellFormed } from './plain-json.ts'
+import type { ToolDescription } from './tool-description.ts'
 
 type BlockKind = 'text' | 'reasoning'
 type Emit = (part: ModelCallStreamPart) => Promise<void>
@@ -50,6 +51,7 @@ interface Block {
 /** Collects one attempt of one model call. */
 export class ContentCollector {
   private readonly emit: Emit
+  private readonly describeTool: (toolName: string) => ToolDescription
   private readonly taken: ReadonlySet<string>
   private readonly suffix: string
   private readonly given = new Set<string>()
@@ -57,8 +59,13 @@ export class ContentCollector {
   private readonly parts: (RecordedPart | undefined)[] = []
   private readonly heldInputs = new Map<string, string>()
 
-  constructor(emit: Emit, ids: { readonly taken: ReadonlySet<string>; readonly suffix: string }) {
+  constructor(
+    emit: Emit,
+    ids: { readonly taken: ReadonlySet<string>; readonly suffix: string },
+    describeTool: (toolName: string) => ToolDescription,
+  ) {
     this.emit = emit
+    this.describeTool = describeTool
     this.taken = ids.taken
     this.suffix = ids.suffix
   }
@@ -87,7 +94,7 @@ export class ContentCollector {
       case 'reasoning-end':
         return this.end('reasoning', part.id, part.providerMetadata)
       case 'tool-input-start':
-        return this.emit({ ...part })
+        return this.emit({ ...part, ...this.describeTool(part.toolName) })
       case 'tool-input-delta':
         return this.appendInput(part.id, part.delta)
       case 'tool-input-end':

@@ -3,7 +3,7 @@ import type { JsonObject, Log } from '@holdfast/core'
 import { metadataOf } from './content-collector.ts'
 import type { JudgedCall } from './model-call.ts'
 import type { RecordedToolCall } from './model-call-record.ts'
-import { plainObject } from './plain-json.ts'
+import { describeTool } from './tool-description.ts'
 import type { Context } from './context.ts'
 import { decideApproval } from './tool-approval.ts'
 import type { ToolApproval, ToolApprovalDecision } from './tool-approval.ts'
@@ -40,13 +40,15 @@ export async function judgeToolCall(
   }
   const tool = judging.tools[toolName]
   if (tool === undefined) throw new TypeError(`Tool ${toolName} was found and is not there.`)
-  const described = {
-    ...(tool.type === 'dynamic' ? { dynamic: true } : dynamic),
-    ...(tool.title === undefined ? {} : { title: tool.title }),
-    ...(tool.metadata === undefined ? {} : { toolMetadata: plainObject(tool.metadata) }),
-  }
   const decision = await decided(tool, { ...parsed, toolCallId }, judging)
-  return { ...base, toolName, input, ...decision, ...described }
+  return {
+    ...base,
+    toolName,
+    input,
+    ...decision,
+    ...dynamic,
+    ...describeTool(judging.tools, toolName),
+  }
 }
 
 type Decided = Pick<RecordedToolCall, 'decision' | 'reason' | 'error'>

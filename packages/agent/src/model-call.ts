@@ -17,11 +17,13 @@ import type { ErrorText } from './error-text.ts'
 import { partsOfGenerated } from './generated-parts.ts'
 import type { CallableModel } from './language-model.ts'
 import { modelCallRecordVersion } from './model-call-record.ts'
+import type { ModelCallStreamPart } from './model-call-part.ts'
 import type { ModelCallRecord, RecordedToolCall } from './model-call-record.ts'
 import type { StepScope } from './operations.ts'
 import { plainObject } from './plain-json.ts'
 import { isPassingFailure, pause, retryDelayMs } from './retry.ts'
 import { createDeadline, untilAborted } from './timeouts.ts'
+import type { ToolDescription } from './tool-description.ts'
 import type { Deadline, Timeouts } from './timeouts.ts'
 import { usageFromModel } from './usage.ts'
 
@@ -39,6 +41,8 @@ export interface ModelCall {
   readonly blockIds: { readonly taken: ReadonlySet<string>; readonly suffix: string }
   /** Checks a tool call and decides what is to become of it. */
   readonly judge: (call: JudgedCall) => Promise<RecordedToolCall>
+  /** What pages are told of a tool from the first part of its call on. */
+  readonly describeTool: (toolName: string) => ToolDescription
   readonly errorText: ErrorText
   readonly system: System
 }
@@ -133,10 +137,11 @@ class Attempt {
     this.scope = scope
     this.deadline = createDeadline(call.system, [signal])
     this.timestamp = call.system.now()
-    this.collector = new ContentCollector((part) => {
+    const emit = (part: ModelCallStreamPart): Promise<void> => {
       this.hasEmitted = true
       return scope.emit(part)
-    }, call.blockIds)
+    }
+    this.collector = new ContentCollector(emit, call.blockIds, call.describeTool)
   }
 
   async run(): Promise<ModelCallRecord> {

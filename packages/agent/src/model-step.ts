@@ -7,6 +7,7 @@ import { reportingErrors } from './error-report.ts'
 import type { LoopCall, LoopState } from './loop-state.ts'
 import { callModel } from './model-call.ts'
 import { judgeToolCall } from './judge-tool-call.ts'
+import { describeTool } from './tool-description.ts'
 import type { ModelCallRecord } from './model-call-record.ts'
 import { activeToolsOf, modelToolChoice, modelTools } from './model-tools.ts'
 import type { StepScope } from './operations.ts'
@@ -82,6 +83,7 @@ async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelC
       blockIds: { taken: state.blockIds, suffix: String(number) },
       errorText: call.errorText,
       system: call.system,
+      describeTool: (toolName) => describeTool(tools, toolName),
       judge: (toolCall) =>
         judgeToolCall(toolCall, {
           tools,

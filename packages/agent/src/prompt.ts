@@ -41,31 +41,31 @@ export function modelPrompt(
 }
 
 function answeringOpenCalls(prompt: readonly LanguageModelV4Message[]): LanguageModelV4Prompt {
-  const answered = new Set<string>()
-  for (const message of prompt) {
-    if (message.role !== 'tool' && message.role !== 'assistant') continue
-    for (const part of message.content) {
-      if (part.type === 'tool-result') answered.add(part.toolCallId)
-    }
-  }
   const whole: LanguageModelV4Message[] = []
-  for (const message of prompt) {
+  for (const [index, message] of prompt.entries()) {
     whole.push(message)
     if (message.role !== 'assistant') continue
-    const open = message.content.filter(
-      (part) =>
-        part.type === 'tool-call' &&
-        part.providerExecuted !== true &&
-        !answered.has(part.toolCallId),
-    )
-    const results = open.flatMap((part): ContentOf<'tool'> => {
-      if (part.type !== 'tool-call') return []
+    const results = message.content.flatMap((part): ContentOf<'tool'> => {
+      if (part.type !== 'tool-call' || part.providerExecuted === true) return []
       const { toolCallId, toolName } = part
+      if (isAnswered(toolCallId, prompt.slice(index + 1))) return []
       return [{ type: 'tool-result', toolCallId, toolName, output: { ...unansweredOutput } }]
     })
     if (results.length > 0) whole.push({ role: 'tool', content: results })
   }
   return joinedTools(whole)
+}
+
+/** Whether a result comes, before the id is used for another call. */
+function isAnswered(toolCallId: string, later: readonly LanguageModelV4Message[]): boolean {
+  for (const message of later) {
+    if (message.role !== 'assistant' && message.role !== 'tool') continue
+    for (const part of message.content) {
+      if (part.type === 'tool-result' && part.toolCallId === toolCallId) return true
+      if (part.type === 'tool-call' && part.toolCallId === toolCallId) return false
+    }
+  }
+  return false
 }
 
 const unansweredOutput = {

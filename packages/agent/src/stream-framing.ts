@@ -3,7 +3,8 @@ import { isJsonObject } from './plain-json.ts'
 
 /**
  * The ends of an agent's streams, as a chat page wants them: `start` with the run's id as message id first; last, by how the stream
- * ended, `finish` (completed; `tool-calls` when the run waits for answers), `abort`, or `error` and `finish`.
+ * ended, `finish` (completed; `tool-calls` when the run waits for answers), `abort`, or `error`: one chunk that ends
+ * every reader, and nothing after it.
  *
  * An agent that is part of another workflow needs the same; `agentWorkflow` has it.
  */
@@ -18,13 +19,8 @@ export function agentStreamFraming(): StreamFraming {
           return [{ type: 'finish', finishReason: 'tool-calls' }]
         case 'cancelled':
           return [{ type: 'abort' }]
-        case 'failed': {
-          const errorText = error?.message ?? 'An error occurred.'
-          return [
-            { type: 'error', errorText },
-            { type: 'finish', finishReason: 'error' },
-          ]
-        }
+        case 'failed':
+          return [{ type: 'error', errorText: error?.message ?? 'An error occurred.' }]
       }
     },
   }

@@ -306,7 +306,6 @@ describe('agentWorkflow', () => {
     const error = { code: 'model_failed', message: 'Safe words.', retryable: true }
     expect(framing.closing?.({ ...moment, end: 'failed', error })).toEqual([
       { type: 'error', errorText: 'Safe words.' },
-      { type: 'finish', finishReason: 'error' },
     ])
   })
 })

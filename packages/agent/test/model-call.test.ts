@@ -189,10 +189,14 @@ describe('content', () => {
     deltas: readonly string[],
   ): Promise<{ readonly whole: string; readonly emitted: readonly string[] }> {
     const parts: ModelCallStreamPart[] = []
-    const content = new ContentCollector(async (part) => void parts.push(part), {
-      taken: new Set(['a']),
-      suffix: '2',
-    })
+    const content = new ContentCollector(
+      async (part) => void parts.push(part),
+      {
+        taken: new Set(['a']),
+        suffix: '2',
+      },
+      () => ({}),
+    )
     await content.accept({ type: 'text-start', id: 'a' })
     for (const delta of deltas) await content.accept({ type: 'text-delta', id: 'a', delta })
     await content.accept({ type: 'text-end', id: 'a' })

@@ -1,32 +1,28 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+// #region agent
 import { tool } from 'ai'
 import { z } from 'zod'
-import type { ConversationReader } from '@holdfast/core'
-// #region agent
 import { agentWorkflow, WorkflowAgent } from '@holdfast/agent'
+import type { LanguageModel } from '@holdfast/agent'
+import type { ConversationReader } from '@holdfast/core'
 
-/** An agent as a workflow that any engine runs durably. */
-export function orderDesk(model: LanguageModelV4, conversation: ConversationReader) {
-  const agent = new WorkflowAgent({
-    model,
-    instructions: 'You look after orders.',
-    tools: {
-      cancel_order: tool({
-        inputSchema: z.object({ id: z.number() }),
-        needsApproval: true,
-        execute: async ({ id }) => `cancelled ${id}`,
-      }),
-    },
-  })
-  const description = 'Answers a message of a chat.'
-  return agentWorkflow({ name: 'order_desk', version: 'v1', description, agent, conversation })
+const look_up = tool({
+  inputSchema: z.object({ id: z.number() }),
+  execute: ({ id }) => ({ id, status: 'shipped' }),
+})
+const cancel = tool({
+  inputSchema: z.object({ id: z.number() }),
+  needsApproval: true,
+  execute: ({ id }) => `cancelled ${id}`,
+})
+
+/** With no engine: `const { text } = await orderDesk(model).generate({ prompt: 'Where is order 7?' })`. */
+export function orderDesk(model: LanguageModel): WorkflowAgent {
+  return new WorkflowAgent({ model, tools: { look_up, cancel } })
+}
+
+/** The same agent as a workflow that an engine runs durably, for the chats of `@holdfast/chat-server`. */
+export function durableOrderDesk(model: LanguageModel, conversation: ConversationReader) {
+  const named = { name: 'order_desk', version: 'v1', description: 'Looks after orders.' }
+  return agentWorkflow({ ...named, agent: orderDesk(model), conversation })
 }
 // #endregion agent
-
-// #region memory
-/** The same loop with no engine: its parts go where you say. */
-export async function answer(agent: WorkflowAgent, writable: WritableStream) {
-  const { text, steps, pendingApprovals } = await agent.stream({ prompt: 'Hello', writable })
-  return { text, steps: steps.length, pendingApprovals }
-}
-// #endregion memory

@@ -417,3 +417,33 @@ describe('tools of a step', () => {
     })
   })
 })
+
+test('a dynamic tool is dynamic, titled and described from the first chunk of its call on', async () => {
+  const look = dynamicTool({
+    title: 'Look',
+    inputSchema: z.object({}),
+    execute: async () => 'seen',
+  })
+  const run = new FakeRun()
+  const definition = orderWorkflow(
+    () =>
+      new WorkflowAgent({
+        model: scriptedModel(
+          [
+            { type: 'tool-input-start', id: 'c', toolName: 'look' },
+            { type: 'tool-input-end', id: 'c' },
+            toolCall('look', {}, 'c'),
+            finish('tool-calls'),
+          ],
+          [...text('done'), finish()],
+        ),
+        tools: { look },
+      }),
+  )
+  const outcome = await run.execute(definition, { prompt: 'go' })
+  const ofTheCall = run
+    .stream(definition, outcome)
+    .filter((chunk) => JSON.stringify(chunk).includes('"toolCallId":"c"'))
+  expect(ofTheCall.length).toBeGreaterThan(1)
+  for (const chunk of ofTheCall) expect(chunk).toMatchObject({ dynamic: true })
+})
