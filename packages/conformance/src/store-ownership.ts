@@ -123,18 +123,20 @@ export function describeOwnership(target: StoreTarget): void {
         expect(third.epoch).toBeGreaterThan(second.epoch)
       }))
 
-    it.runIf(target.capabilities.owners === 'many')('is owned by one live node', () =>
-      onDatabase(target, async (database, store) => {
-        const session = await SessionFixture.claim(store)
-        const second = await database.open()
-        await expectCode(second.claimSession(session.sessionId), 'store_owned')
-        await store.releaseSession(session)
-        const claim = await second.claimSession(session.sessionId)
-        await expectCode(store.claimSession(session.sessionId), 'store_owned')
-        await second.close()
-        expect((await store.claimSession(session.sessionId)).epoch).toBeGreaterThan(claim.epoch)
-      }),
-    )
+    // One owner at a time has nothing to contend with.
+    if (target.capabilities.owners === 'many') {
+      it('is owned by one live node', () =>
+        onDatabase(target, async (database, store) => {
+          const session = await SessionFixture.claim(store)
+          const second = await database.open()
+          await expectCode(second.claimSession(session.sessionId), 'store_owned')
+          await store.releaseSession(session)
+          const claim = await second.claimSession(session.sessionId)
+          await expectCode(store.claimSession(session.sessionId), 'store_owned')
+          await second.close()
+          expect((await store.claimSession(session.sessionId)).epoch).toBeGreaterThan(claim.epoch)
+        }))
+    }
 
     it('of a node that closed or was lost is free at once', () =>
       onDatabase(target, async (database, store) => {

@@ -137,45 +137,46 @@ export function describePurge(target: StoreTarget): void {
         await store.close()
       }))
 
-    it.runIf(target.capabilities.durable)('has everything again when it is opened', () =>
-      onSession(target, async (session, store, database) => {
-        const { sessionId } = session
-        const runId = await session.start({ status: 'running' }, 'key')
-        const commit = {
-          ...session.owned(
-            { kind: 'journal-append', runId, revision: 1, data: '["one"]', head: { at: 1 } },
-            {
-              kind: 'stream-append',
-              streamId: runId,
-              expectedNext: 0,
-              chunks: [{ data: '1', tag: 't' }, { data: '2' }],
-            },
-            session.toInbox(runId, 'message/1'),
-            { kind: 'document-put', collection: 'c', key: 'k', expectedRevision: 0, value: 'v' },
-          ),
-          commitId: 'again',
-        }
-        const receipt = await store.commit(commit)
-        const read = async (from: typeof store) => ({
-          run: await from.run(sessionId, runId),
-          journal: await from.journal(sessionId, runId, { from: 0, limit: 10 }),
-          stream: await from.streamPage(sessionId, runId, { from: 0, limit: 10 }),
-          inbox: await from.logPage(sessionId, inboxOf(runId), { from: 0, limit: 10 }),
-          document: await from.document(sessionId, 'c', 'k'),
-          input: await from.input(sessionId, digest),
-        })
-        const before = await read(store)
-        await store.close()
-        const second = await database.open()
-        expect(await read(second)).toEqual(before)
-        expect(await second.commit(commit)).toEqual(receipt)
-        const reopened = await SessionFixture.claim(second, sessionId)
-        await expectConflict(reopened.start({}, 'key'), 'idempotency-key')
-        await second.releaseSession(reopened)
-        expect(await second.findWork(0, 10)).toEqual([sessionId])
-        const claim = await second.claimSession(sessionId)
-        expect(claim.epoch).toBeGreaterThan(session.epoch)
-      }),
-    )
+    if (target.capabilities.durable) {
+      it('has everything again when it is opened', () =>
+        onSession(target, async (session, store, database) => {
+          const { sessionId } = session
+          const runId = await session.start({ status: 'running' }, 'key')
+          const commit = {
+            ...session.owned(
+              { kind: 'journal-append', runId, revision: 1, data: '["one"]', head: { at: 1 } },
+              {
+                kind: 'stream-append',
+                streamId: runId,
+                expectedNext: 0,
+                chunks: [{ data: '1', tag: 't' }, { data: '2' }],
+              },
+              session.toInbox(runId, 'message/1'),
+              { kind: 'document-put', collection: 'c', key: 'k', expectedRevision: 0, value: 'v' },
+            ),
+            commitId: 'again',
+          }
+          const receipt = await store.commit(commit)
+          const read = async (from: typeof store) => ({
+            run: await from.run(sessionId, runId),
+            journal: await from.journal(sessionId, runId, { from: 0, limit: 10 }),
+            stream: await from.streamPage(sessionId, runId, { from: 0, limit: 10 }),
+            inbox: await from.logPage(sessionId, inboxOf(runId), { from: 0, limit: 10 }),
+            document: await from.document(sessionId, 'c', 'k'),
+            input: await from.input(sessionId, digest),
+          })
+          const before = await read(store)
+          await store.close()
+          const second = await database.open()
+          expect(await read(second)).toEqual(before)
+          expect(await second.commit(commit)).toEqual(receipt)
+          const reopened = await SessionFixture.claim(second, sessionId)
+          await expectConflict(reopened.start({}, 'key'), 'idempotency-key')
+          await second.releaseSession(reopened)
+          expect(await second.findWork(0, 10)).toEqual([sessionId])
+          const claim = await second.claimSession(sessionId)
+          expect(claim.epoch).toBeGreaterThan(session.epoch)
+        }))
+    }
   })
 }
