@@ -124,6 +124,7 @@ export function describeOwnership(target: StoreTarget): void {
       }))
 
     // One owner at a time has nothing to contend with.
+    // oxlint-disable-next-line vitest/no-conditional-tests -- a test that cannot apply is none, not a skipped one
     if (target.capabilities.owners === 'many') {
       it('is owned by one live node', () =>
         onDatabase(target, async (database, store) => {

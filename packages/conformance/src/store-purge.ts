@@ -137,6 +137,7 @@ export function describePurge(target: StoreTarget): void {
         await store.close()
       }))
 
+    // oxlint-disable-next-line vitest/no-conditional-tests -- a test that cannot apply is none, not a skipped one
     if (target.capabilities.durable) {
       it('has everything again when it is opened', () =>
         onSession(target, async (session, store, database) => {
