@@ -91,7 +91,8 @@ export class ChildOperation implements Operation {
 
   takeBack(reason: HoldfastError): void {
     this.#host.close(this)
-    if (this.#childRunId !== undefined) this.#host.children.cancel(this.#childRunId, reason)
+    const childRunId = this.#childRunId
+    if (childRunId !== undefined) this.#host.whenLive(() => this.#host.children.cancel(childRunId))
     this.#result.reject(reason)
   }
 

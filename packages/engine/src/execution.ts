@@ -108,6 +108,7 @@ export class Execution implements OperationHost {
   readonly #superseded: string[] = []
   readonly #signal = new AbortController()
   #waiting: Operation[] = []
+  #onLive: (() => void)[] = []
   #due: Operation[] = []
   #phase: Phase = 'new'
   #live = false
@@ -286,6 +287,11 @@ export class Execution implements OperationHost {
   bodyEnded(): void {
     this.#bodies -= 1
     this.#delivery.schedule()
+  }
+
+  whenLive(act: () => void): void {
+    if (this.#live) act()
+    else this.#onLive.push(act)
   }
 
   isCancelling(scope: Scope): boolean {
@@ -483,6 +489,7 @@ export class Execution implements OperationHost {
   #goLive(): void {
     this.#stopWatching()
     this.#live = true
+    for (const act of this.#onLive.splice(0)) act()
     this.#journalProgress()
     this.#journalArtifacts()
     if (this.#outcome !== undefined) return

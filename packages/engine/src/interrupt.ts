@@ -115,14 +115,16 @@ export class InterruptOperation implements Operation {
     const { writer } = this.#host
     this.#host.close(this)
     if (this.#state === 'open') {
-      writer.append(
-        {
-          kind: 'interrupt-withdrawn',
-          at: writer.time(),
-          path: this.path,
-          interruptId: this.interruptId,
-        },
-        { canWait: true, move: interruptClosed(this.interruptId) },
+      this.#host.whenLive(() =>
+        writer.append(
+          {
+            kind: 'interrupt-withdrawn',
+            at: writer.time(),
+            path: this.path,
+            interruptId: this.interruptId,
+          },
+          { canWait: true, move: interruptClosed(this.interruptId) },
+        ),
       )
     }
     this.#answer.reject(reason)

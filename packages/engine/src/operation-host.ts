@@ -22,6 +22,8 @@ export interface OperationHost {
   close(operation: Operation): void
   bodyStarted(): void
   bodyEnded(): void
+  /** Does something durable once the code is known to fit the journal: now, or never if it does not. */
+  whenLive(act: () => void): void
   /** Whether a cancel has been read and not delivered: failures of bodies do not count, nothing begins. */
   isCancelling(scope: Scope): boolean
   /** Calls the operation's `wake` at this time, while the execution is here and has a slot. */
@@ -49,7 +51,7 @@ export interface ChildStarter {
     readonly input: unknown
   }): PreparedChild
   /** Asks a child to stop: its inbox gets a cancel, once. */
-  cancel(childRunId: string, reason: HoldfastError): void
+  cancel(childRunId: string): void
 }
 
 /** A child that can be started, or why it cannot. */

@@ -72,7 +72,7 @@ export async function tryWith(mishap: Mishap): Promise<Told> {
     if (await driveOnce(node.engine, program, progress)) break
     if (round % 3 === 2) await system.advance(60)
   }
-  const reader = database.open({ node: 'client' })
+  const reader = database.open({ mode: 'client' })
   try {
     await expectIntact(reader, effects)
   } catch (error) {

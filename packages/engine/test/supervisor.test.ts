@@ -28,7 +28,7 @@ describe('starting', () => {
     let times = 0
     const definition = steps(() => (times += 1))
     const owner = world.engine([definition])
-    const clientStore = world.database.open({ node: 'client' })
+    const clientStore = world.database.open({ mode: 'client' })
     const client = createEngine({ store: clientStore, definitions: [definition], system: world.system })
     const run = await client.session(sessionId).start(definition, {})
     expect((await run.status()).record.status).toBe('pending')
@@ -414,7 +414,7 @@ describe('what cannot go on', () => {
     let times = 0
     const definition = steps(() => (times += 1))
     const client = createEngine({
-      store: world.database.open({ node: 'client' }),
+      store: world.database.open({ mode: 'client' }),
       definitions: [definition],
       system: world.system,
     })
@@ -424,6 +424,7 @@ describe('what cannot go on', () => {
       store: { ...store, journal: async () => [] },
       definitions: [definition],
       system: world.system,
+      log: world.log,
     })
     await untilStatus(world, run, 'failed')
     const { error } = (await run.status()).record
