@@ -109,7 +109,8 @@ export class WorkflowChatTransport<
   }
 
   /**
-   * Reads a chat's active stream, or resolves with `null` when nothing is active.
+   * Reads a chat's active stream, or resolves with `null` when nothing is active or the server
+   * knows no such chat.
    *
    * Begins at `startIndex`: 0 is the whole message; a positive one is the cursor of a reader that
    * has the chunks before it; a negative one is a tail, from the start of a part if the server can
@@ -130,7 +131,7 @@ export class WorkflowChatTransport<
         api: this.#api,
         ...(runId === undefined ? {} : { runId }),
       }))
-      const opened = await this.#openAt(connector, startIndex)
+      const opened = await this.#openAt(connector, startIndex).catch(nullWhereThereIsNothing)
       if (opened === null) {
         session.dismiss()
         return null
@@ -288,6 +289,12 @@ export class WorkflowChatTransport<
       this.#system.warn('onConnectionChange threw; the chat went on.', error)
     }
   }
+}
+
+/** A chat that the server does not know has nothing to resume: a page may ask before its first message. */
+function nullWhereThereIsNothing(error: unknown): null {
+  if (error instanceof ChatTransportError && error.status === 404) return null
+  throw error
 }
 
 /** Ends the session of a call that did not come to a stream, and throws. */

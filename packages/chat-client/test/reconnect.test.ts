@@ -346,10 +346,16 @@ describe('reconnectToStream', () => {
     expect(system.pauses).toEqual([375, 750])
   })
 
-  test.each([401, 404])('%i rejects', async (status) => {
+  test.each([401, 410])('%i rejects', async (status) => {
     const { transport, ends } = setUp([refused(status)])
     await expect(transport.reconnectToStream({ chatId: 'chat' })).rejects.toMatchObject({ status })
     expect(ends).toMatchObject([{ outcome: 'failed' }])
+  })
+
+  test('C11: a chat that the server does not know has nothing to resume', async () => {
+    const { transport, ends } = setUp([refused(404)])
+    expect(await transport.reconnectToStream({ chatId: 'chat' })).toBeNull()
+    expect(ends).toEqual([])
   })
 
   test('C1: a positive start is the cursor of a reader that has the chunks before it', async () => {
