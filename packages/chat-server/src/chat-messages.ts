@@ -1,6 +1,7 @@
 import {
   ErrorCode,
   hasErrorCode,
+  HoldfastError,
   isTerminal,
   type JsonObject,
   type JsonValue,
@@ -92,8 +93,7 @@ export async function readChatMessages(
   if (document === undefined) throw chatNotFound()
   const history = await readChatHistory(store, state)
   const branch = branchOf(history, document.turn)
-  const endsBefore = branch.findIndex(({ runId }) => runId === before)
-  const end = endsBefore === -1 ? branch.length : endsBefore
+  const end = endOfPage(branch, before)
   const turns = branch.slice(Math.max(0, end - limit), end)
   const messages: (JsonObject | UiAssistantMessage)[] = []
   let newest: StoredRun | undefined
@@ -120,6 +120,17 @@ export async function readChatMessages(
     })),
     ...more,
   }
+}
+
+/** Where a page ends: before the turn that the page after it began with. @throws `arguments_invalid` */
+function endOfPage(branch: readonly TurnEntry[], before: string | undefined): number {
+  if (before === undefined) return branch.length
+  const end = branch.findIndex(({ runId }) => runId === before)
+  if (end !== -1) return end
+  // The newest page would look like older messages, to a reader that pages on and on.
+  throw new HoldfastError(ErrorCode.argumentsInvalid, {
+    message: '`before` names no turn of this chat. Read it anew without it.',
+  })
 }
 
 async function newestRun(

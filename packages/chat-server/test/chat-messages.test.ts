@@ -133,6 +133,14 @@ describe('the messages of a chat', () => {
     }
     expect(seen).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6'])
   })
+
+  test('before a turn that the chat has not got is refused, lest a reader page for ever', async () => {
+    const world = createWorld()
+    await world.post(submit('c1', user('m1', 'hello')))
+    const response = await world.fetch('/api/chat/c1/messages?before=unknown')
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { code: 'arguments_invalid' } })
+  })
 })
 
 describe('the list of chats', () => {

@@ -54,6 +54,7 @@ import { aborted } from '@holdfast/core'
 const ancestorsWalked = 64
 const idempotencyKeyBytes = 512
 const messageIdBytes = 256
+const inboxPage = 1_000
 
 /** The supervisor of one session, on an embedded engine. */
 export class EmbeddedSupervisor implements Supervisor {
@@ -136,7 +137,11 @@ export class EmbeddedSupervisor implements Supervisor {
   ): Promise<ResumeAcknowledgement> {
     const { interruptId, payload, ...rest } = request
     const run = await this.#run(request.runId)
-    const id = interruptId ?? interruptIn(payload) ?? soleInterrupt(run)
+    const id =
+      interruptId ??
+      interruptIn(payload) ??
+      (await this.#answeredWith(request.idempotencyKey, run)) ??
+      soleInterrupt(run)
     return this.#answer({ ...rest, answers: [{ interruptId: id, payload }] }, run, options)
   }
 
@@ -335,6 +340,31 @@ export class EmbeddedSupervisor implements Supervisor {
     const { id, stream } = run.record
     const now = await this.#run(id)
     return { run: now, streamId: streamIdOf(id, stream + 1) }
+  }
+
+  /** The interrupt that an answer with this key answered: a repeat means it, whatever is open by now. */
+  async #answeredWith(
+    idempotencyKey: string | undefined,
+    run: StoredRun,
+  ): Promise<string | undefined> {
+    const { store } = this.#engine.services
+    if (idempotencyKey === undefined) return undefined
+    let from = 0
+    while (from < run.inboxNext) {
+      const page = await store.logPage(this.sessionId, inboxOf(run.record.id), {
+        from,
+        limit: inboxPage,
+      })
+      for (const stored of page.entries) {
+        const entry = decodeInboxEntry(stored)
+        if (entry.kind === 'answer' && entry.idempotencyKey === idempotencyKey) {
+          return entry.interruptId
+        }
+        from = stored.sequence + 1
+      }
+      if (page.entries.length === 0) return undefined
+    }
+    return undefined
   }
 
   /** Whether all of these answers were accepted before, with the same key and payload. @throws `interrupt_answered` */

@@ -141,6 +141,34 @@ describe('answering', () => {
     })
   })
 
+  test('a keyed answer that names no interrupt means the same one when it is repeated', async () => {
+    const world = createWorld()
+    const asksTwice = defineWorkflow({
+      ...common,
+      name: 'asks_twice',
+      async run(ctx) {
+        const first = await ctx.interrupt('first', { schema: anyJson, answer: 'anyone' })
+        const second = await ctx.interrupt('second', { schema: anyJson, answer: 'anyone' })
+        return { first, second }
+      },
+    })
+    const { session } = world.engine([asksTwice])
+    const run = await session.start(asksTwice, {})
+    await untilStatus(world, run, 'interrupted')
+    const [first] = (await run.status()).record.interrupts
+    await run.resume({ value: 1 }, { idempotencyKey: 'k' })
+    let open = await run.status()
+    while (open.record.interrupts[0]?.id === first?.id || open.record.interrupts.length === 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      open = await run.status()
+    }
+    await run.resume({ value: 1 }, { idempotencyKey: 'k' })
+    expect((await run.status()).record.interrupts).toEqual(open.record.interrupts)
+    await run.resume({ value: 2 }, { idempotencyKey: 'other' })
+    expect(await run.result()).toEqual({ first: { value: 1 }, second: { value: 2 } })
+    await run.resume({ value: 1 }, { idempotencyKey: 'k' })
+  })
+
   test('a model cannot answer for a person, nor act on its own run or an ancestor', async () => {
     const world = createWorld()
     const open = defineWorkflow({
