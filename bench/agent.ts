@@ -97,7 +97,7 @@ async function ours(model: LanguageModelV4): Promise<void> {
 async function theirs(model: LanguageModelV4): Promise<void> {
   const agent = new ToolLoopAgent({ model, tools, stopWhen: isStepCount(toolSteps + 1) })
   const result = await agent.stream({ prompt: 'go' })
-  for await (const _chunk of result.toUIMessageStream()) void _chunk
+  for await (const chunk of result.toUIMessageStream()) void chunk
 }
 
 /** How often a second. */

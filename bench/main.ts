@@ -20,14 +20,14 @@ process.stdout.write(
   flags.includes('--json') ? `${JSON.stringify(result)}\n` : `${asTable(result)}\n`,
 )
 
-function asTable(result: Report): string {
-  const lines = result.rows.map((row) => {
+function asTable(report: Report): string {
+  const lines = report.rows.map((row) => {
     const spread = `${round(row.min)} to ${round(row.max)}`
     const target =
       row.target === undefined ? '' : ` target ${row.target} ${row.ok === true ? 'held' : 'MISSED'}`
     return `${row.id}: ${round(row.value)} ${row.unit} (${spread})${target}`
   })
-  return [`${result.bench}, ${result.date}, node ${result.node}, ${result.cpus}`, ...lines].join(
+  return [`${report.bench}, ${report.date}, node ${report.node}, ${report.cpus}`, ...lines].join(
     '\n',
   )
 }
