@@ -84,9 +84,10 @@ console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
 function findSuites(): readonly Suite[] {
-  const found = globSync(['packages/*/package.json', 'apps/*/package.json', 'bench/package.json'], {
-    cwd: root,
-  })
+  const found = globSync(
+    ['packages/*/package.json', 'apps/*/package.json', 'bench/package.json', 'test/*/package.json'],
+    { cwd: root },
+  )
     .map((file) => join(file, '..'))
     .filter((folder) => {
       const manifest: { readonly scripts?: { readonly test?: string } } = JSON.parse(
@@ -106,9 +107,9 @@ function findSuites(): readonly Suite[] {
     .toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name))
 }
 
-/** Packages first: what they get wrong explains what the apps get wrong. */
+/** Packages first: what they get wrong explains what the apps and the tarballs get wrong. */
 function rank({ folder }: Suite): number {
-  return folder.startsWith('apps/') ? 1 : 0
+  return folder.startsWith('packages/') ? 0 : 1
 }
 
 async function runSuite({ name, folder }: Suite): Promise<Outcome> {

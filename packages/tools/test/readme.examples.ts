@@ -1,16 +1,12 @@
-import type { Catalog, SessionId, Store, Supervisor } from '@holdfast/core'
 // #region bundle
+import type { Catalog, RunReader, Supervisor } from '@holdfast/core'
 import { createWorkflowTools, workflowTool } from '@holdfast/tools'
 import { toAiSdkTools } from '@holdfast/tools/ai-sdk'
 
 /** Seven tools for the model of one session, alone and as a tool set of the AI SDK. */
-export async function toolsOf(
-  sessionId: SessionId,
-  catalog: Catalog,
-  store: Store,
-  supervisor: Supervisor,
-) {
-  const tools = createWorkflowTools({ sessionId, catalog, runs: store, supervisor })
+export async function toolsOf(catalog: Catalog, runs: RunReader, supervisor: Supervisor) {
+  const { sessionId } = supervisor
+  const tools = createWorkflowTools({ sessionId, catalog, runs, supervisor })
   const start = workflowTool(tools, 'workflow_run_start')
   const result = await start.invoke(`{
     "definition_name": "counter_flow",

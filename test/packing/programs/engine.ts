@@ -1,0 +1,4 @@
+import assert from 'node:assert/strict'
+import { greeting } from '#readme/engine'
+
+assert.equal(greeting, 'hello')
