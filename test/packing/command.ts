@@ -12,9 +12,9 @@ export interface Ended {
   readonly output: string
 }
 
-/** Tools of the workspace run on its Node, whatever the user has. */
+/** Tools of the workspace run on its Node, whatever the user has; and nothing thinks that it runs in this suite. */
 const env = {
-  ...process.env,
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
   PATH: `${root}/node_modules/.bin${delimiter}${process.env['PATH'] ?? ''}`,
 }
 
