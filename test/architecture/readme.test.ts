@@ -1,5 +1,6 @@
 // What the README says of the packages is what their manifests say.
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
@@ -53,3 +54,13 @@ describe('the README', () => {
     expect(picture.exec(readme)?.[0]).toBe(picture.exec(read('docs/architecture.md'))?.[0])
   })
 })
+
+test.each(globSync(['README.md', 'packages/*/README.md', 'docs/**/*.md'], { cwd: root }))(
+  'links of %s lead to files',
+  (file) => {
+    const links = [...read(file).matchAll(/(?<!!)\[[^\]]*\]\(([^)#:]+)(#[^)]*)?\)/g)].map(
+      ([, link = '']) => link,
+    )
+    expect(links.filter((link) => !existsSync(join(root, dirname(file), link)))).toEqual([])
+  },
+)

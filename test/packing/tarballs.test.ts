@@ -7,6 +7,15 @@ import { catalogVersion, manifestOf, packageFolders, readManifest } from './pack
 
 const { unpacked } = inject('installation')
 
+/** Files below dist/ that may import Node's own modules; what is not here runs anywhere. */
+const nodeOnly: Readonly<Record<string, RegExp>> = {
+  'chat-server': /^dist\/node(\/|\.)/,
+  engine: /./,
+  'store-sqlite': /./,
+  testing: /./,
+  conformance: /./,
+}
+
 describe.each(packageFolders)('the tarball of %s', (name) => {
   const folder = join(unpacked, name)
   const files = globSync('**/*', { cwd: folder, withFileTypes: true })
@@ -61,6 +70,14 @@ describe.each(packageFolders)('the tarball of %s', (name) => {
   test('mentions no path of the machine that made it', () => {
     const mentions = files.filter((file) => read(file).includes(root))
     expect(mentions).toEqual([])
+  })
+
+  test('imports modules of Node only where it says so', () => {
+    const importing = files.filter(
+      (file) => /^dist\/.*\.js$/.test(file) && /(from|import\()\s*['"]node:/.test(read(file)),
+    )
+    const allowed = nodeOnly[name]
+    expect(importing.filter((file) => allowed?.test(file) !== true)).toEqual([])
   })
 
   test('has the sources that its source maps name', () => {
