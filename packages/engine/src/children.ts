@@ -13,24 +13,18 @@ export class RunChildren implements ChildStarter {
   readonly #session: OwnedSession
   readonly #execution: Execution
   readonly #parent: RunRecord
-  #count: number
 
   constructor(session: OwnedSession, execution: Execution, parent: RunRecord) {
     this.#session = session
     this.#execution = execution
     this.#parent = parent
-    this.#count = execution.childrenStarted
-  }
-
-  count(): number {
-    return this.#count
   }
 
   prepare(request: Parameters<ChildStarter['prepare']>[0]): PreparedChild {
     const { path, label, definition, input } = request
     const runId = stepIdOf(this.#parent.id, `child:${path}`)
     try {
-      if (this.#count >= Limits.childrenOfRun) throw tooManyChildren()
+      if (this.#open() > Limits.childrenOfRun) throw tooManyChildren()
       const { services, slots } = this.#session
       const registered = services.catalog.resolve(definition.name, definition.version)
       const checked = checkInputValue(registered, input)
@@ -38,7 +32,6 @@ export class RunChildren implements ChildStarter {
         kind: 'ready',
         runId,
         start: () => {
-          this.#count += 1
           const { writer } = this.#execution
           const at = writer.time()
           const slot = slots.take(this.#parent.sessionId)
@@ -70,6 +63,13 @@ export class RunChildren implements ChildStarter {
     }
   }
 
+  /** How many children have not ended, the one that is asked for included. */
+  #open(): number {
+    let open = 0
+    for (const { kind } of this.#execution.operations) if (kind === 'child') open += 1
+    return open
+  }
+
   cancel(childRunId: string): void {
     const { writer } = this.#execution
     writer.write(
@@ -81,7 +81,7 @@ export class RunChildren implements ChildStarter {
 
 function tooManyChildren(): HoldfastError {
   return new HoldfastError(ErrorCode.limitExceeded, {
-    message: `A run can have ${Limits.childrenOfRun} children.`,
+    message: `A run can have ${Limits.childrenOfRun} children at once.`,
     details: { limit: 'childrenOfRun' },
   })
 }

@@ -19,7 +19,8 @@ import { runAll, runAny, runRace } from './combinators.ts'
 import { createDeferred, never } from './deferred.ts'
 import type { Execution } from './execution.ts'
 import { InterruptOperation } from './interrupt.ts'
-import { loopOf } from './loop.ts'
+import { LoopOperation } from './loop.ts'
+import type { LoopRequest } from './loop.ts'
 import type { Operation } from './operation.ts'
 import { checkedArtifact, checkedProgress } from './progress.ts'
 import { ReceiveOperation } from './receive.ts'
@@ -108,7 +109,7 @@ export class ScopeContext implements WorkflowContext {
         key,
         timeoutMs: options?.timeoutMs,
       })
-      const message = this.#execution.takeMessage()
+      const message = this.#execution.takeMessage(this.#scope)
       if (message !== undefined) return Promise.resolve(message)
       this.#execution.open(operation)
       return operation.promise
@@ -119,7 +120,7 @@ export class ScopeContext implements WorkflowContext {
     this.#scope.assertCurrent('messages')
     const taken: RunMessage[] = []
     for (;;) {
-      const message = this.#execution.takeMessage()
+      const message = this.#execution.takeMessage(this.#scope)
       if (message === undefined) return taken
       taken.push(message)
     }
@@ -138,7 +139,14 @@ export class ScopeContext implements WorkflowContext {
       },
     ) => Promise<LoopTurn<State, Result>>,
   ): Promise<Result> {
-    return this.#guarded('loop', () => loopOf(this.#execution, this.#scope, { key, initial, body }))
+    return this.#guarded('loop', () => {
+      // What a body gets is the decoding of what it gave before: its own types hold.
+      const request = { key, initial, body } as unknown as LoopRequest
+      const operation = new LoopOperation(this.#execution, this.#scope, request)
+      this.#execution.open(operation)
+      operation.start()
+      return operation.promise as Promise<Result>
+    })
   }
 
   all<Branches_ extends Readonly<Record<string, Branch<JsonValue, unknown>>>>(

@@ -29,9 +29,12 @@ import type { ChildStarter, OperationHost } from './operation-host.ts'
 import type { Services } from './options.ts'
 import { OutputQueue } from './output.ts'
 import { ReceiveOperation } from './receive.ts'
+import { iterationsOf } from './loop-path.ts'
+import { interruptCrosses, iterationOver, LoopOperation } from './loop.ts'
 import { artifactKey } from './replay.ts'
 import type { LoadedJournal } from './replay.ts'
 import { restOf } from './rest.ts'
+import type { RevisionLedger } from './revision-ledger.ts'
 import { ownershipLost } from './run-commit.ts'
 import type { Ownership, RunState } from './run-commit.ts'
 import { endRun, returned } from './run-end.ts'
@@ -93,6 +96,7 @@ export class Execution implements OperationHost {
   readonly registered: RegisteredDefinition
   readonly writer: JournalWriter
   readonly output: OutputQueue
+  readonly ledger: RevisionLedger
   readonly children: ChildStarter
   readonly #parts: ExecutionParts
   readonly #owner: ExecutionOwner
@@ -105,10 +109,14 @@ export class Execution implements OperationHost {
   readonly #opening: Map<string, readonly JournalEntry[]>
   readonly #questions = new Map<string, { readonly path: string; readonly label: string }>()
   readonly #messages: RunMessage[] = []
-  readonly #superseded: string[] = []
+  readonly #superseded: string[]
   readonly #signal = new AbortController()
   #waiting: Operation[] = []
   #onLive: (() => void)[] = []
+  /** Who waits for an operation to be closed. */
+  readonly #closed: (() => void)[] = []
+  /** The iteration that each loop is in; what is journaled of earlier ones counts as delivered. */
+  readonly #iterations = new Map<string, number>()
   #due: Operation[] = []
   #phase: Phase = 'new'
   #live = false
@@ -137,6 +145,8 @@ export class Execution implements OperationHost {
     this.#parts = parts
     this.#owner = owner
     this.#opening = new Map(journal.opening)
+    this.ledger = journal.ledger
+    this.#superseded = [...journal.superseded]
     this.#now = journal.seed.at
     for (const entry of [...journal.opening.values()].flat()) this.#knowQuestion(entry)
     if (journal.cancel !== undefined) {
@@ -167,6 +177,7 @@ export class Execution implements OperationHost {
         },
       },
       {
+        writing: (entry, revision) => this.ledger.record(entry, revision),
         committed: (entries) => this.#delivery.push(entries),
         quiet: () => {
           this.#quiet?.()
@@ -277,6 +288,7 @@ export class Execution implements OperationHost {
 
   close(operation: Operation): void {
     this.#open.delete(operation.path)
+    for (const closed of this.#closed.splice(0)) closed()
   }
 
   bodyStarted(): void {
@@ -323,8 +335,35 @@ export class Execution implements OperationHost {
     return this.#parts.storedWriters.has(tag)
   }
 
-  takeMessage(): RunMessage | undefined {
-    return this.#messages.shift()
+  takeMessage(scope: Scope): RunMessage | undefined {
+    const message = this.#messages.shift()
+    if (message !== undefined) this.ledger.messageTaken(message.id, scope.path)
+    return message
+  }
+
+  // What loops ask.
+
+  /** What the journal has of a loop: it goes on, or ends, when that is delivered. */
+  knownLoop(path: string): { readonly items: readonly JsonValue[] } | undefined {
+    return this.#parts.journal.loops.get(path)
+  }
+
+  /**
+   * Resolves when nothing of an iteration is open any more: sleeps and receives are taken back, the
+   * rest is waited for.
+   *
+   * @throws `scope_misuse` while a question of it is open
+   */
+  async finishIteration(scope: Scope): Promise<void> {
+    for (;;) {
+      const inside = [...this.#open.values()].filter((operation) => operation.scope.isWithin(scope))
+      if (inside.some(({ kind }) => kind === 'interrupt')) throw interruptCrosses()
+      const idle = inside.filter(({ kind }) => kind === 'sleep' || kind === 'receive')
+      for (const operation of idle) this.#takeBack(operation, iterationOver())
+      if (idle.length === inside.length) break
+      await new Promise<void>((resolve) => this.#closed.push(resolve))
+    }
+    this.takeBack(scope, iterationOver())
   }
 
   questionOpened(interruptId: string, path: string, label: string): void {
@@ -336,11 +375,6 @@ export class Execution implements OperationHost {
   /** The time of the entry that was delivered last. */
   get deliveredAt(): number {
     return this.#now
-  }
-
-  /** How many children the journal has. */
-  get childrenStarted(): number {
-    return this.#parts.journal.children
   }
 
   get parentRunId(): string | undefined {
@@ -400,7 +434,10 @@ export class Execution implements OperationHost {
 
   #isExpected(entry: SettlingEntry): boolean {
     if (!('path' in entry)) return true
-    return this.#open.has(entry.path) || this.#takenBack.has(entry.path)
+    if (this.#open.has(entry.path) || this.#takenBack.has(entry.path)) return true
+    return iterationsOf(entry.path).some(
+      ({ loop, number }) => number < (this.#iterations.get(loop) ?? 0),
+    )
   }
 
   #valueOf({ entry, value }: Delivered): JsonValue | undefined | Promise<JsonValue | undefined> {
@@ -426,6 +463,8 @@ export class Execution implements OperationHost {
       if (entry.kind === 'interrupt-answered') this.#superseded.push(entry.interruptId)
       return
     }
+    if (entry.kind === 'loop-checkpoint') this.#iterationEnds(entry.path, entry.iteration)
+    if (entry.kind === 'loop-ended') this.#iterations.set(entry.path, Infinity)
     if (fits(operation, entry)) operation.settle(delivered, value)
     else void this.#block('asked for with another kind', [entry.path])
   }
@@ -434,11 +473,21 @@ export class Execution implements OperationHost {
     for (const operation of this.#open.values()) {
       if (operation instanceof ReceiveOperation) {
         if (operation.isTimed) this.#takenBack.add(operation.path)
+        this.ledger.messageTaken(message.id, operation.scope.path)
         operation.take(message)
         return
       }
     }
     this.#messages.push(message)
+  }
+
+  /** What was taken back in an iteration need not be remembered once it is over. */
+  #iterationEnds(loop: string, iteration: number): void {
+    this.#iterations.set(loop, iteration + 1)
+    const prefix = `${loop}:${iteration}/`
+    for (const path of this.#takenBack) if (path.startsWith(prefix)) this.#takenBack.delete(path)
+    // What was said of progress before it is in the journal, if it was to be.
+    if (!this.#live) this.#progress = undefined
   }
 
   #takeBack(operation: Operation, reason: HoldfastError): void {
@@ -913,7 +962,8 @@ export class Execution implements OperationHost {
   #journalArtifacts(): void {
     for (const [key, artifact] of this.#artifacts) {
       this.#artifacts.delete(key)
-      if (this.#parts.journal.artifacts.has(key)) continue
+      const { artifacts } = this.#parts.state.record
+      if (artifacts.some((known) => artifactKey(known) === key)) continue
       this.writer.append(
         { kind: 'artifact-added', at: this.writer.time(), artifact },
         { canWait: true, move: artifactAdded(artifact) },

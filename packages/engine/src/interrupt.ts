@@ -95,7 +95,6 @@ export class InterruptOperation implements Operation {
         move: interruptOpened({
           id: this.interruptId,
           key: this.#label,
-          revision: writer.nextRevision,
           answer,
           ...(reason === undefined ? {} : { reason }),
           ...(this.#schema === undefined ? {} : { schema: this.#schema }),

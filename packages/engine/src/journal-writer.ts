@@ -34,6 +34,8 @@ export interface EntryExtras {
   readonly carriesChunks?: boolean
   /** It can wait until the run has come to rest, or something else is committed. */
   readonly canWait?: boolean
+  /** Gives the entry as it is written in this revision: what it says depends on where it stands. */
+  readonly complete?: (revision: number) => JournalEntry
   /** Called once it is durable. */
   readonly committed?: () => void
   /** Called when the writer is stopped before it has told that it is durable. */
@@ -58,6 +60,8 @@ export interface ProgressState {
 
 /** Who is told. */
 export interface WriterListener {
+  /** An entry is about to be written in this revision. */
+  writing?(entry: JournalEntry, revision: number): void
   committed(entries: readonly Delivered[]): void
   /** Nothing is in flight, and nothing waits but what can. */
   quiet(): void
@@ -68,6 +72,7 @@ export interface WriterListener {
 
 interface Batch {
   readonly entries: Delivered[]
+  readonly completions: Map<JournalEntry, (revision: number) => JournalEntry>
   readonly moves: Move[]
   readonly before: StoreWrite[]
   readonly after: StoreWrite[]
@@ -99,7 +104,6 @@ export class JournalWriter {
   #batch = emptyBatch()
   #journalBusy = false
   #streamBusy = false
-  #entriesInFlight = false
   #scheduled = false
   #stopped = false
   #lastTime: number
@@ -135,11 +139,6 @@ export class JournalWriter {
     return this.#journalBusy || this.#streamBusy || this.#batch.urgent || !this.#output.isEmpty
   }
 
-  /** The revision that the next entry will have. */
-  get nextRevision(): number {
-    return this.#state.journalNext + (this.#entriesInFlight ? 1 : 0)
-  }
-
   /** Whether something waits that can. */
   get hasWaiting(): boolean {
     return !isEmpty(this.#batch)
@@ -152,6 +151,7 @@ export class JournalWriter {
 
   append(entry: JournalEntry, extras: EntryExtras = {}): void {
     const batch = this.#batch
+    if (extras.complete !== undefined) batch.completions.set(entry, extras.complete)
     batch.entries.push(
       extras.value === undefined ? { entry } : { entry, value: extras.value },
     )
@@ -232,7 +232,7 @@ export class JournalWriter {
     ]
     try {
       await commitRun(this.#services, this.#ownership, this.#state, {
-        entries: [...batch.entries.map(({ entry }) => entry), ...conclusion.entries],
+        entries: [...this.#written(batch), ...conclusion.entries],
         completedSteps: this.totals.completedSteps,
         head: this.#head(),
         record: this.#moved(moves),
@@ -290,11 +290,10 @@ export class JournalWriter {
     if (batch.carriesChunks && this.#streamBusy) return
     this.#batch = emptyBatch()
     this.#journalBusy = true
-    this.#entriesInFlight = batch.entries.length > 0
     const chunks = this.#streamBusy ? undefined : this.#output.take()
     if (chunks !== undefined) this.#streamBusy = true
     void commitRun(this.#services, this.#ownership, this.#state, {
-      entries: batch.entries.map(({ entry }) => entry),
+      entries: this.#written(batch),
       completedSteps: this.totals.completedSteps,
       record: this.#rowOf(batch),
       before: batch.before,
@@ -304,7 +303,6 @@ export class JournalWriter {
     }).then(
       () => {
         this.#journalBusy = false
-        this.#entriesInFlight = false
         if (chunks !== undefined) {
           this.#streamBusy = false
           this.#output.stored(chunks)
@@ -362,9 +360,20 @@ export class JournalWriter {
     return this.#moved([...batch.moves, inboxRead(this.totals.inboxNext)])
   }
 
+  /** A batch's entries as they are written. Only one commit with entries is in flight, so it is the next. */
+  #written(batch: Batch): readonly JournalEntry[] {
+    const revision = this.#state.journalNext
+    return batch.entries.map(({ entry }) => {
+      const written = batch.completions.get(entry)?.(revision) ?? entry
+      this.#listener.writing?.(written, revision)
+      return written
+    })
+  }
+
   #moved(moves: readonly Move[]): RunRecord {
+    const { record: before, journalNext } = this.#state
     const now = this.#services.system.now()
-    return moves.reduce((record, move) => move(record, now), this.#state.record)
+    return moves.reduce((record, move) => move(record, now, journalNext), before)
   }
 
   #head(): JsonObject {
@@ -398,6 +407,7 @@ function rouses(entry: JournalEntry): boolean {
 function emptyBatch(): Batch {
   return {
     entries: [],
+    completions: new Map(),
     moves: [],
     before: [],
     after: [],
@@ -416,6 +426,7 @@ function isEmpty(batch: Batch): boolean {
 function merged(first: Batch, second: Batch): Batch {
   return {
     entries: [...first.entries, ...second.entries],
+    completions: new Map([...first.completions, ...second.completions]),
     moves: [...first.moves, ...second.moves],
     before: [...first.before, ...second.before],
     after: [...first.after, ...second.after],

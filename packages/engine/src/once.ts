@@ -71,7 +71,6 @@ export function onceQuestion(
     move: interruptOpened({
       id: interruptId,
       key: step.label,
-      revision: host.writer.nextRevision,
       answer: 'person',
       reason,
       schema: outcomeSchema,

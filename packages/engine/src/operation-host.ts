@@ -33,7 +33,7 @@ export interface OperationHost {
   /** The operations that are open now, in the order of asking. */
   readonly operations: Iterable<Operation>
   /** The next message that was delivered and not taken. */
-  takeMessage(): { readonly id: string; readonly body: JsonValue } | undefined
+  takeMessage(scope: Scope): { readonly id: string; readonly body: JsonValue } | undefined
   /** A question was put under this id. */
   questionOpened(interruptId: string, path: string, label: string): void
   /** Starts a run of this session with the next commit that the operation's entry is in. */
@@ -42,8 +42,6 @@ export interface OperationHost {
 
 /** How children come into being. */
 export interface ChildStarter {
-  /** How many children this run has started. */
-  count(): number
   prepare(request: {
     readonly path: string
     readonly label: string

@@ -124,7 +124,7 @@ export class OwnedRun implements ExecutionOwner {
     if (!held || record.parked || record.status !== 'running') return
     try {
       await commitRun(this.#services, this.#session, this.#state, {
-        record: drained(record, this.#services.system.now()),
+        record: drained(record, this.#services.system.now(), this.#state.journalNext),
       })
     } catch (cause) {
       this.#log('warn', 'engine.run.release_failed', 'A run was let go of without its row saying so.', cause)
@@ -306,8 +306,8 @@ export class OwnedRun implements ExecutionOwner {
     if (record.status === 'interrupted') return true
     const next =
       record.status === 'running' && !record.parked
-        ? recovered(journalNext)(record, now)
-        : roused(record, now)
+        ? recovered(journalNext)(record, now, journalNext)
+        : roused(record, now, journalNext)
     if (next.recoveries >= this.#services.limits.recoveries && next !== record) {
       if (record.status === 'running' && !record.parked) return false
     }
@@ -404,9 +404,10 @@ export class OwnedRun implements ExecutionOwner {
         : `A run of ${name}@${version} waits: its definition has changed since it began.`,
       undefined,
     )
+    const { record, journalNext } = this.#state
     const now = this.#services.system.now()
     await commitRun(this.#services, this.#session, this.#state, {
-      record: parked('code', undefined)(roused(this.#state.record, now), now),
+      record: parked('code', undefined)(roused(record, now, journalNext), now, journalNext),
     })
     this.blocked()
   }
@@ -515,7 +516,8 @@ export class OwnedRun implements ExecutionOwner {
 
   #source(): Parameters<typeof loadJournal>[1] {
     const { sessionId, runId, record } = this.#state
-    return { sessionId, runId, inboxReadThrough: record.inboxReadThrough }
+    const { inboxReadThrough, checkpoint } = record
+    return { sessionId, runId, inboxReadThrough, ...(checkpoint === undefined ? {} : { checkpoint }) }
   }
 
   #log(level: 'warn' | 'error', event: string, message: string, cause: unknown): void {

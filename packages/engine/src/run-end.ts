@@ -196,7 +196,7 @@ class Ending {
   async #rouse(): Promise<void> {
     const { services, ownership, state } = this.#port
     await commitRun(services, ownership, state, {
-      record: roused(state.record, services.system.now()),
+      record: roused(state.record, services.system.now(), state.journalNext),
     })
   }
 

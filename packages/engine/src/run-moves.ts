@@ -3,8 +3,8 @@ import { Limits } from '@holdfast/core'
 import type { ArtifactReference, OpenInterrupt, RunError, RunRecord, WaitingFor } from '@holdfast/core'
 import { utf8Length } from '@holdfast/json'
 
-/** A change of a run's row. */
-export type Move = (record: RunRecord, now: number) => RunRecord
+/** A change of a run's row, in the commit that writes this revision of its journal. */
+export type Move = (record: RunRecord, now: number, revision: number) => RunRecord
 
 /** A run that waits for a slot gets one, or one that stood still goes on. */
 export const roused: Move = (record, now) => {
@@ -50,9 +50,9 @@ export function parked(waitingFor: WaitingFor, wakeAt: number | undefined): Move
 export const drained: Move = (record, now) => touched({ ...record, parked: true, wakeAt: now }, now)
 
 /** A question is open. Its schema and payload are left out where the row would grow too large. */
-export function interruptOpened(interrupt: OpenInterrupt): Move {
-  return (record, now) => {
-    const interrupts = [...record.interrupts, interrupt]
+export function interruptOpened(interrupt: Omit<OpenInterrupt, 'revision'>): Move {
+  return (record, now, revision) => {
+    const interrupts = [...record.interrupts, { ...interrupt, revision }]
     return touched({ ...record, interrupts: fitting(record, interrupts) }, now)
   }
 }
@@ -97,10 +97,9 @@ export function artifactAdded(artifact: ArtifactReference): Move {
   }
 }
 
-/** The newest checkpoint of a loop is in this revision. */
-export function checkpointed(revision: number): Move {
-  return (record, now) => touched({ ...record, checkpoint: revision }, now)
-}
+/** The newest checkpoint of a loop is in the revision that is written with this. */
+export const checkpointed: Move = (record, now, revision) =>
+  touched({ ...record, checkpoint: revision }, now)
 
 /** What an ended run's row says. */
 export interface RunEnd {

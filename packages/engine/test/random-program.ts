@@ -55,7 +55,7 @@ export const programs: fc.Arbitrary<Piece> = fc.letrec<{ program: Piece; piece: 
       { weight: 1, arbitrary: fc.constant({ kind: 'throw' as const }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('catch' as const), piece: tie('piece') }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('cleanup' as const), piece: tie('piece') }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('loop' as const), key, times: fc.integer({ min: 1, max: 3 }), piece: tie('piece') }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('loop' as const), key, times: fc.integer({ min: 1, max: 5 }), piece: tie('piece') }) },
       { weight: 6, arbitrary: fc.record({ kind: fc.constant('sequence' as const), pieces: fc.array(tie('piece'), { minLength: 2, maxLength: 5 }) }) },
       { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('all' as const, 'race' as const, 'any' as const), branches }) },
     ),
@@ -196,13 +196,21 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
       for (const next of piece.pieces) last = await carryOut(ctx, next, stage)
       return last
     }
-    case 'loop':
-      return ctx.loop<JsonValue, JsonValue>(piece.key, { state: 0 }, async (inner, turn) => {
-        const value = await carryOut(inner, piece.piece, stage)
-        turn.append(turn.iteration)
-        if (turn.iteration + 1 < piece.times) return { state: (turn.state as number) + 1 }
-        return { done: true, result: see('looped', [turn.state, [...turn.items], value]) }
-      })
+    case 'loop': {
+      // A body uses only its state, its items and its own context: so each turn has its own trace.
+      const result = await ctx.loop<JsonValue, JsonValue>(
+        piece.key,
+        { state: 0, items: ['initial'] },
+        async (inner, turn) => {
+          const seen: Seen[] = []
+          const value = await carryOut(inner, piece.piece, { outside, seen })
+          if (turn.iteration !== 1) turn.append({ seen, value } as unknown as JsonValue)
+          if (turn.iteration + 1 < piece.times) return { state: (turn.state as number) + 1 }
+          return { done: true, result: [turn.state, [...turn.items], seen] as unknown as JsonValue }
+        },
+      )
+      return see('looped', result)
+    }
     case 'all': {
       const results = await ctx.all(branchesOf(piece.branches, stage))
       return see('all', { ...results } as JsonValue)

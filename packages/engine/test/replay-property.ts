@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { JournalEntry } from '@holdfast/workflow'
+import { iterationsOf } from '../src/loop-path.ts'
 import { isSettling } from '../src/operation.ts'
 import type { Piece, Seen } from './random-program.ts'
 import { entriesOf, settledSteps, tryProgram } from './trial.ts'
@@ -76,13 +77,11 @@ function seenThrough(seen: readonly Seen[], entries: readonly JournalEntry[]): r
  */
 export async function checkRenamed(program: Piece, seed: number): Promise<boolean> {
   const whole = await tryProgram(program, { seed })
-  const cut = whole.commits.findLastIndex((commit) =>
-    entriesOf([commit]).some(({ kind }) => kind === 'step-completed'),
-  )
+  const cut = whole.commits.findLastIndex((commit) => entriesOf([commit]).some(isLastingStep))
   if (cut < 0) return false
   const from = whole.commits.slice(0, cut + 1)
   const journaled = entriesOf(from)
-  const settled = journaled.find(({ kind }) => kind === 'step-completed')
+  const settled = journaled.find(isLastingStep)
   const renamed = withOtherKey(program, settled?.kind === 'step-completed' ? settled.label : '')
   const blocked = await tryProgram(renamed, { seed: seed + 1, from, stopsBlocked: true })
   expect(blocked.run.record).toMatchObject({ status: 'running', waitingFor: 'code', parked: true })
@@ -92,6 +91,11 @@ export async function checkRenamed(program: Piece, seed: number): Promise<boolea
   // What reaches the run is still journaled; nothing that the definition does is.
   expect(after.filter(({ kind }) => kind !== 'message-arrived' && kind !== 'interrupt-answered' && kind !== 'child-ended')).toEqual([])
   return true
+}
+
+/** A step outside of loops: those of finished iterations are not needed any more, under no name. */
+function isLastingStep(entry: JournalEntry): boolean {
+  return entry.kind === 'step-completed' && iterationsOf(entry.path).length === 0
 }
 
 /** The same program in which the steps with this key have another. */

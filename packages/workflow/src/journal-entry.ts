@@ -190,11 +190,18 @@ export const LoopCheckpoint = entry('loop-checkpoint', {
   itemCount: Sequence,
   /** Revisions still needed, as [first, last] pairs. */
   keep: Type.Array(Type.Array(Sequence, { minItems: 2, maxItems: 2 }), { maxItems: 64 }),
+  /** Messages in those revisions, or in this one, that iterations which are over have taken. */
+  taken: Type.Optional(Type.Array(Type.String())),
   completedSteps: Sequence,
 })
 
 /** The loop's result. Settling. */
-export const LoopEnded = entry('loop-ended', { path: Path, value: StoredValue })
+export const LoopEnded = entry('loop-ended', {
+  path: Path,
+  value: StoredValue,
+  /** Messages that its iterations have taken since the newest checkpoint. */
+  taken: Type.Optional(Type.Array(Type.String())),
+})
 
 /** The end. Nothing follows. */
 export const RunEnded = entry('run-ended', {
