@@ -5,28 +5,20 @@
 // Never: sends a message again with another id, counts as acknowledged what no answer said.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  ChatDisconnectedError,
-  ChatTransportError,
-  WorkflowChatTransport,
-} from '@holdfast/chat-client'
-import type { ChatOutcome } from '@holdfast/chat-client'
-import {
-  holdfastRunIdHeader,
-  indexFromHeader,
-  startIndexHeader,
-  workflowRunIdHeader,
-} from '@holdfast/chat-protocol'
+import { ChatDisconnectedError, ChatTransportError } from '@holdfast/chat-client'
+import { indexFromHeader, startIndexHeader } from '@holdfast/chat-protocol'
 import type { UiChunk } from '@holdfast/chat-protocol'
 import type { UIMessage, UIMessageChunk } from 'ai'
 import { RefusedError } from './browser.ts'
 import type { Browser } from './browser.ts'
-import type { Reading, RightEnd } from './evidence.ts'
 import { readAsEventSource } from './event-source.ts'
+import type { Reading, RightEnd } from './evidence.ts'
 import { Follower } from './follower.ts'
 import type { LedgerRun } from './ledger.ts'
 import type { MomentKind } from './moments.ts'
 import { sdkMessage } from './sdk-message.ts'
+import { placeOf, Tab } from './tab.ts'
+import type { Place } from './tab.ts'
 
 /** What an answer must come to. */
 export interface ExpectedAnswer {
@@ -45,11 +37,6 @@ interface Sending {
   readonly moments: readonly [sent: MomentKind, acknowledged: MomentKind]
   /** Told at once when the answer's headers are there. */
   readonly onAcknowledged: (place: Place) => void
-}
-
-interface Place {
-  readonly runId: string
-  readonly streamId: string
 }
 
 interface Opened {
@@ -148,7 +135,7 @@ export class Chat {
   /** Joins what the chat says at the moment, by its id. Resolves with null when that is nothing. */
   async join(reader: string, startIndex: number): Promise<Follower | null> {
     const { number, ledger } = this.browser
-    const tab = this.#tab()
+    const tab = new Tab(this.browser)
     let opened: Response | undefined
     const stream = await tab
       .transport((response) => {
@@ -184,7 +171,7 @@ export class Chat {
   async stop(): Promise<StopAnswer> {
     const { ledger } = this.browser
     let answered: Promise<unknown> = Promise.resolve()
-    const tab = this.#tab()
+    const tab = new Tab(this.browser)
     ledger.moments.note('cancel-sent')
     await tab
       .transport((response) => {
@@ -220,7 +207,7 @@ export class Chat {
     const { ledger, random, deadline } = this.browser
     const [sent, acknowledged] = sending.moments
     for (;;) {
-      const tab = this.#tab()
+      const tab = new Tab(this.browser)
       let answered: Response | undefined
       ledger.moments.note(sent)
       try {
@@ -295,76 +282,10 @@ export class Chat {
       run.state = isAsking(reading) ? 'asking' : 'ended'
     }
   }
-
-  #tab(): Tab {
-    return new Tab(this.browser)
-  }
-}
-
-/** One reader's transport, and what it says of itself. */
-class Tab {
-  readonly #browser: Browser
-  readonly #leaving = new AbortController()
-  readonly signal: AbortSignal
-  #opened = 0
-  #end: { readonly outcome: ChatOutcome; readonly next: number } | undefined
-
-  constructor(browser: Browser) {
-    this.#browser = browser
-    this.signal = AbortSignal.any([browser.deadline, this.#leaving.signal])
-  }
-
-  readonly leave = (): void => this.#leaving.abort()
-  readonly end = () => this.#end
-  readonly reconnects = (): number => Math.max(0, this.#opened - 1)
-
-  transport(
-    onResponse?: (response: Response) => void,
-    onAnswered?: (response: Response) => void,
-  ): WorkflowChatTransport {
-    const { fetch, random } = this.#browser
-    return new WorkflowChatTransport({
-      fetch: async (input, init) => {
-        const response = await fetch(input, init)
-        if (response.ok && response.status !== 204) onResponse?.(response)
-        return response
-      },
-      // A reader of this proof is patient: what it must not survive is a lost chunk.
-      maxConsecutiveErrors: 1_000_000,
-      backoff: { initialDelayMs: 40, maxDelayMs: 250 },
-      system: {
-        now: () => Date.now(),
-        random: () => random.next(),
-        startTimer(callback, milliseconds) {
-          const timer = setTimeout(callback, milliseconds)
-          return () => clearTimeout(timer)
-        },
-        warn: (message, cause) => {
-          this.#browser.ledger.failures.push(`the transport warns: ${message} ${String(cause)}`)
-        },
-      },
-      onConnectionChange: ({ state }) => {
-        if (state === 'open') this.#opened += 1
-      },
-      onChatEnd: ({ outcome, chunkIndex }) => {
-        this.#end = { outcome, next: chunkIndex }
-      },
-      ...(onAnswered === undefined ? {} : { onChatSendMessage: onAnswered }),
-    })
-  }
 }
 
 function userMessage(text: string): UIMessage {
   return { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }
-}
-
-function placeOf(response: Response): Place {
-  const streamId = response.headers.get(workflowRunIdHeader)
-  const runId = response.headers.get(holdfastRunIdHeader)
-  if (streamId === null || runId === null) {
-    throw new RefusedError(`an answer names run ${runId} and stream ${streamId}`)
-  }
-  return { streamId, runId }
 }
 
 /** The answer was lost or put off: the same message may be sent again. */
@@ -373,7 +294,8 @@ function mayBeSentAgain(error: unknown): boolean {
   return error instanceof ChatTransportError && (error.status === 503 || error.status === 429)
 }
 
-/** The stream ended with a question to a person. */
+/** The stream ended because a person is asked. */
 function isAsking({ chunks }: Reading): boolean {
-  return chunks.some(({ type }) => type === 'tool-approval-request')
+  const last = chunks.at(-1)
+  return last?.type === 'finish' && last.finishReason === 'tool-calls'
 }

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Browser } from './browser.ts'
 import { Chat } from './chat.ts'
 import type { CrashRecord } from './evidence.ts'
@@ -38,6 +39,8 @@ export interface CrashRun {
 const browserCount = 6
 /** Things that one browser does at once. */
 const lanesOfBrowser = 2
+/** A person thinks before the next thing. Without it a fast machine would do more than can be looked at. */
+const longestThoughtMs = 1_500
 /** How long everything may take to end after the last kill. */
 const graceMs = 120_000
 
@@ -150,6 +153,7 @@ async function playLane(input: Lane): Promise<void> {
   const deck = new Deck(random)
   const chats: Chat[] = []
   for (let number = 1; !isOver(); number += 1) {
+    await pause(random.between(0, longestThoughtMs))
     const scenario = deck.deal()
     const name = `${scenario.name} ${browser.number}.${lane}.${number}`
     const earlier = chats.length > 0 && random.next() < 0.4 ? random.pick(chats) : undefined
@@ -157,6 +161,7 @@ async function playLane(input: Lane): Promise<void> {
     try {
       await scenario({ name, browser, chat, orders, random, counterTurn })
       if (earlier === undefined) chats.push(chat)
+      ledger.assertOver(name)
     } catch (error) {
       ledger.failures.push(`${name}: ${String(error)}`)
       if (browser.deadline.aborted) return

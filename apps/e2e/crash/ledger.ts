@@ -89,6 +89,14 @@ export class Ledger {
     while (stands() && performance.now() < until) await pause(10)
   }
 
+  /** A scenario that is over has seen the end of all that it was promised. @throws when it has not */
+  assertOver(scenario: string): void {
+    for (const run of this.runs.values()) {
+      if (run.scenario !== scenario || run.state === 'ended') continue
+      throw new Error(`nobody has seen run ${run.runId} end: it is ${run.state}`)
+    }
+  }
+
   /** Runs that were acknowledged, have not ended as far as anybody knows, and wait for nobody. */
   inFlight(): number {
     let count = 0

@@ -5,12 +5,15 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const entry = fileURLToPath(new URL('../../example/server/main.ts', import.meta.url))
+
+/** How many characters of what a server printed are shown when it dies. */
+const lastWords = 2_000
 
 /** What a server is started with. */
 export interface ServerOptions {
@@ -79,7 +82,8 @@ export class ServerProcess {
   assertAlive(): void {
     const { exitCode, signalCode } = this.#child ?? {}
     if (this.#isEnding || (exitCode ?? signalCode ?? undefined) === undefined) return
-    throw new Error(`the server ended by itself with ${exitCode ?? signalCode}`)
+    const said = readFileSync(this.#options.logPath, 'utf8').slice(-lastWords)
+    throw new Error(`the server ended by itself with ${exitCode ?? signalCode}:\n${said}`)
   }
 
   /** Kills it with SIGKILL and waits until it is gone. */

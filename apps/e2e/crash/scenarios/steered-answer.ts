@@ -4,6 +4,8 @@ import type { Chat } from '../chat.ts'
 import { countText, lookUpText } from '../expected-text.ts'
 import { shownMessages } from '../shown-messages.ts'
 import type { Stage } from '../stage.ts'
+import { watchRun } from '../workflow-run.ts'
+import { somewhere } from './somewhere.ts'
 
 /**
  * A person says something more while an answer is under way. The run takes it up, or it becomes the
@@ -18,7 +20,7 @@ export async function steeredAnswer({ name, browser, chat, orders, random }: Sta
     text: countText(to),
     rightEnds: [{ status: 'completed' }],
   })
-  await first.hasRead(random.between(1, 35))
+  await first.hasRead(somewhere(random, to))
   const { messageId, follower } = await chat.interject(name, `look up order ${order.id}`)
   ledger.inbox.push({ scenario: name, kind: 'message', chatId: chat.id, messageId, reply })
   const { id: firstRun } = await chat.finish(first)
@@ -39,6 +41,7 @@ export async function steeredAnswer({ name, browser, chat, orders, random }: Sta
   )
   const own = await chat.join('the reader of the next turn', 0)
   if (own !== null) await chat.finish(own)
+  await watchRun(browser, runId, () => false)
 }
 
 /** The run that answers a message which came too late for the one before. */

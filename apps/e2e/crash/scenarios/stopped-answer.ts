@@ -1,5 +1,6 @@
 import { countText } from '../expected-text.ts'
 import type { Stage } from '../stage.ts'
+import { somewhere } from './somewhere.ts'
 
 /** A long answer that a person stops. */
 export async function stoppedAnswer({ name, browser, chat, random }: Stage): Promise<void> {
@@ -10,7 +11,7 @@ export async function stoppedAnswer({ name, browser, chat, random }: Stage): Pro
     text,
     rightEnds: [{ status: 'completed' }],
   })
-  await follower.hasRead(random.between(1, 70))
+  await follower.hasRead(somewhere(random, to))
   const run = ledger.runs.get(follower.runId)
   // From the moment that it is sent on, the run may be stopped.
   if (run !== undefined) run.rightEnds = [{ status: 'completed' }, { status: 'cancelled' }]
