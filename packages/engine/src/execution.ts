@@ -15,6 +15,7 @@ import {
   type JsonValue,
   type RegisteredDefinition,
   type RunMessage,
+  type Span,
 } from '@holdfast/core'
 import type { InboxEntry, JournalEntry, StoredValue } from '@holdfast/workflow'
 import { ScopeContext } from './context.ts'
@@ -110,7 +111,8 @@ export class Execution implements OperationHost {
   readonly #questions = new Map<string, { readonly path: string; readonly label: string }>()
   readonly #messages: RunMessage[] = []
   readonly #superseded: string[]
-  readonly #signal = new AbortController()
+  #controller: AbortController | undefined
+  #abortReason: HoldfastError | undefined
   #waiting: Operation[] = []
   #onLive: (() => void)[] = []
   /** Who waits for an operation to be closed. */
@@ -119,6 +121,7 @@ export class Execution implements OperationHost {
   readonly #iterations = new Map<string, number>()
   #due: Operation[] = []
   #phase: Phase = 'new'
+  #span: Span | undefined
   #live = false
   #bodies = 0
   #now: number
@@ -211,6 +214,11 @@ export class Execution implements OperationHost {
   start(): void {
     if (this.#phase !== 'new') return
     this.#phase = 'executing'
+    const { name, version } = this.registered
+    this.#span = this.services.telemetry?.startSpan('holdfast.run', {
+      'holdfast.run.id': this.runId,
+      'holdfast.definition': `${name}@${version}`,
+    })
     this.#delivery.push(this.#parts.journal.settling)
     const context = new ScopeContext(this, this.#root)
     const { definition } = this.registered
@@ -250,10 +258,16 @@ export class Execution implements OperationHost {
     this.#draining = true
   }
 
+  /** Resolves when no commit of it is in flight. */
+  idle(): Promise<void> {
+    return this.writer.idle()
+  }
+
   /** Stops at once and in silence: the run goes on elsewhere, or later. */
   drop(reason: HoldfastError): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
+    this.#span?.end(reason)
     this.#dropOperations(reason)
     this.writer.stop()
     void this.#inbox.stop()
@@ -281,9 +295,15 @@ export class Execution implements OperationHost {
     this.#open.set(path, operation)
     this.#stopWatching()
     if (this.#phase === 'resting') this.#owner.wantsSlot()
-    if (!this.#live || this.isCancelling(operation.scope)) this.#waiting.push(operation)
+    if (!this.#live || !this.#mayBegin(operation)) this.#waiting.push(operation)
     else operation.begin()
     if (!this.#live) this.#delivery.schedule()
+  }
+
+  /** Loops only hold what is in them; they go on while nothing else may begin. */
+  #mayBegin(operation: Operation): boolean {
+    if (operation.kind === 'loop') return true
+    return !this.#draining && !this.isCancelling(operation.scope)
   }
 
   close(operation: Operation): void {
@@ -307,7 +327,6 @@ export class Execution implements OperationHost {
   }
 
   isCancelling(scope: Scope): boolean {
-    if (this.#draining) return true
     return this.#cancel !== undefined && this.#cancel.state !== 'delivered' && !scope.isCleanup()
   }
 
@@ -381,8 +400,13 @@ export class Execution implements OperationHost {
     return this.#parts.state.record.parentRunId
   }
 
+  /** Made when it is asked for: most definitions never look. */
   get signal(): AbortSignal {
-    return this.#signal.signal
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason)
+    }
+    return this.#controller.signal
   }
 
   get isOver(): boolean {
@@ -546,8 +570,8 @@ export class Execution implements OperationHost {
     this.#waiting = []
     for (const operation of waiting) {
       if (!this.#open.has(operation.path)) continue
-      if (this.isCancelling(operation.scope)) this.#waiting.push(operation)
-      else operation.begin()
+      if (this.#mayBegin(operation)) operation.begin()
+      else this.#waiting.push(operation)
     }
     if (this.#cancel?.state === 'asked') this.#signalBodies()
   }
@@ -839,7 +863,7 @@ export class Execution implements OperationHost {
       this.#wantTurn()
     })
     this.takeBack(this.#root, error)
-    this.#signal.abort(error)
+    this.#abort(error)
   }
 
   /** A turn is due: with the slot that is held, or one that is asked for. */
@@ -899,6 +923,9 @@ export class Execution implements OperationHost {
     )
     if (this.#phase !== 'ending') return
     this.#phase = 'over'
+    this.#span?.setAttributes({ 'holdfast.run.status': end.status })
+    this.#span?.end()
+    this.services.telemetry?.count('holdfast.runs.ended', 1, { 'holdfast.run.status': end.status })
     this.writer.stop()
     this.#owner.ended(end)
   }
@@ -983,7 +1010,12 @@ export class Execution implements OperationHost {
     this.#stopWatching()
     for (const stop of this.#stopTimers.splice(0)) stop()
     for (const operation of this.#open.values()) operation.drop(reason)
-    this.#signal.abort(reason)
+    this.#abort(reason)
+  }
+
+  #abort(reason: HoldfastError): void {
+    this.#abortReason ??= reason
+    this.#controller?.abort(this.#abortReason)
   }
 
   #later(delayMs: number, run: () => void): void {

@@ -105,6 +105,7 @@ export class JournalWriter {
   #journalBusy = false
   #streamBusy = false
   #scheduled = false
+  readonly #idle: (() => void)[] = []
   #stopped = false
   #lastTime: number
 
@@ -242,10 +243,11 @@ export class JournalWriter {
         ...(closed === undefined ? {} : { close: closed.close }),
       })
     } catch (error) {
-      if (!isStoreConflict(error, 'log-grown')) throw error
       this.#batch = merged(batch, this.#batch)
       this.#journalBusy = false
       this.#streamBusy = false
+      for (const idle of this.#idle.splice(0)) idle()
+      if (!isStoreConflict(error, 'log-grown')) throw error
       this.#schedule()
       return false
     }
@@ -255,6 +257,14 @@ export class JournalWriter {
     this.#told(batch)
     this.#next()
     return true
+  }
+
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void> {
+    if (!this.#journalBusy && !this.#streamBusy) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#idle.push(resolve)
+    })
   }
 
   /** Nothing is committed from here on but what is in flight. */
@@ -332,6 +342,7 @@ export class JournalWriter {
   }
 
   #next(): void {
+    if (!this.#journalBusy && !this.#streamBusy) for (const idle of this.#idle.splice(0)) idle()
     if (this.#stopped) return
     this.#flush()
     if (!this.isBusy) this.#listener.quiet()
@@ -347,6 +358,7 @@ export class JournalWriter {
   }
 
   #fail(error: unknown): void {
+    for (const idle of this.#idle.splice(0)) idle()
     if (this.#stopped) return
     this.stop()
     this.#listener.failed(error)

@@ -38,12 +38,15 @@ import type { Slot } from './slots.ts'
 import type { NewRun } from './new-run.ts'
 import type { OwnedSession } from './ownership.ts'
 import { decodeValue } from './stored-values.ts'
-import { keepWatching } from './watching.ts'
+import { keepWatching, pause } from './watching.ts'
 
 const backoffMs = 200
 const backoffMaxMs = 30_000
 const failuresBorne = 5
 const retriesWalked = 64
+const newRunMs = 500
+/** Why a run's watch ends; made once, for errors are dear. */
+const watchOver = ownershipLost()
 
 type Phase = 'idle' | 'queued' | 'loading' | 'executing' | 'resting' | 'over'
 
@@ -92,7 +95,7 @@ export class OwnedRun implements ExecutionOwner {
 
   /** Takes up a run as it was found in the store. */
   adopt(stored: StoredRun): void {
-    this.#watchInbox()
+    this.#watchInbox(false)
     this.#consider(stored)
   }
 
@@ -100,7 +103,7 @@ export class OwnedRun implements ExecutionOwner {
   begin(run: NewRun, registered: RegisteredDefinition, slot: Slot): void {
     this.#slot = slot
     this.#phase = 'loading'
-    this.#watchInbox()
+    this.#watchInbox(true)
     this.#execute(registered, run.input.value, {
       journal: freshJournal(run.seed, this.#source()),
       streamNext: undefined,
@@ -119,7 +122,9 @@ export class OwnedRun implements ExecutionOwner {
   /** Lets go of the run: nothing of it executes here any more. Its row says so if it held a slot. */
   async release(): Promise<void> {
     const held = this.#phase === 'executing' || this.#phase === 'loading'
+    const execution = this.#execution
     this.stop(new HoldfastError(ErrorCode.draining, { message: 'The engine lets go of the run.' }))
+    await execution?.idle()
     const { record } = this.#state
     if (!held || record.parked || record.status !== 'running') return
     try {
@@ -487,10 +492,18 @@ export class OwnedRun implements ExecutionOwner {
 
   // Bookkeeping.
 
-  #watchInbox(): void {
+  /** What other processes write; what this one writes is told by `nudge`. */
+  #watchInbox(isNew: boolean): void {
     const { sessionId, runId } = this.#state
+    const { signal } = this.#watch
     const topic = { kind: 'log', sessionId, log: inboxOf(runId) } as const
-    void keepWatching(this.#services, topic, this.#watch.signal, () => this.nudge())
+    let waits = isNew
+    void keepWatching(this.#services, topic, signal, async () => {
+      // Nobody else knows of a run that was just made: most end before there is anything to read.
+      if (waits) await pause(this.#services, newRunMs, signal)
+      waits = false
+      if (!signal.aborted) this.nudge()
+    })
   }
 
   #learn(stored: StoredRun): void {
@@ -507,7 +520,7 @@ export class OwnedRun implements ExecutionOwner {
 
   #letGo(): void {
     this.#execution = undefined
-    this.#watch.abort()
+    this.#watch.abort(watchOver)
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#slot?.release()

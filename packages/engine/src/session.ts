@@ -23,6 +23,9 @@ import { EmbeddedSupervisor } from './supervisor.ts'
 import { pause } from './watching.ts'
 
 const host: Actor = { kind: 'host' }
+const localPauseMs = 1_000
+/** Why watches of a handle end; made once, for errors are dear. */
+const watchOver = new HoldfastError(ErrorCode.aborted, { message: 'Nobody waits any more.' })
 
 /** The runs of one session. */
 export class EngineSession {
@@ -125,7 +128,7 @@ export class RunHandle<Output = JsonValue> {
         if (isTerminal(run.record.status)) return
       }
     } finally {
-      stop.abort()
+      stop.abort(watchOver)
     }
   }
 
@@ -183,7 +186,7 @@ export class RunHandle<Output = JsonValue> {
       }
       const settle = (act: () => void): void => {
         forget()
-        stop.abort()
+        stop.abort(watchOver)
         signal?.removeEventListener('abort', abort)
         act()
       }
@@ -213,7 +216,12 @@ export class RunHandle<Output = JsonValue> {
   async #watchedEnd(signal: AbortSignal): Promise<EndedRun | undefined> {
     for await (const run of this.watch({ signal })) {
       const { status, error } = run.record
-      if (status !== 'completed' && status !== 'cancelled' && status !== 'failed') continue
+      if (status !== 'completed' && status !== 'cancelled' && status !== 'failed') {
+        // An end in this process is told at once; the store need not be asked at each commit.
+        const isHere = this.#engine.owned(this.#session.sessionId) !== undefined
+        if (isHere) await pause(this.#engine.services, localPauseMs, signal)
+        continue
+      }
       const output = await this.#session.supervisor.output(this.id)
       return {
         status,

@@ -169,7 +169,7 @@ export class StepOperation implements Operation {
     )
     this.#running = attempt
     this.#host.bodyStarted()
-    const span = services.telemetry?.startSpan('engine.step', {
+    const span = services.telemetry?.startSpan('holdfast.step', {
       'holdfast.run.id': this.#host.runId,
       'holdfast.step.label': this.#label,
       'holdfast.step.attempt': this.#attempt,
