@@ -27,7 +27,8 @@ export async function checkAnswer(
     })
   }
   const schema = interrupt.schema ?? (await journaledSchema(services, run, interrupt))
-  const check = schema === undefined ? resumeCheck(services, run, copy) : compileSchema(schema).validate(copy)
+  const check =
+    schema === undefined ? resumeCheck(services, run, copy) : compileSchema(schema).validate(copy)
   if (check.ok) return copy
   throw new HoldfastError(ErrorCode.inputInvalid, {
     message: 'invalid workflow input (resume): it does not fit the schema.',

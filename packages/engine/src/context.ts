@@ -24,7 +24,6 @@ import type { LoopRequest } from './loop.ts'
 import type { Operation } from './operation.ts'
 import { checkedArtifact, checkedProgress } from './progress.ts'
 import { ReceiveOperation } from './receive.ts'
-import { runIn } from './scope.ts'
 import type { Scope } from './scope.ts'
 import { StepOperation } from './step.ts'
 import { SleepOperation } from './timer.ts'
@@ -78,7 +77,10 @@ export class ScopeContext implements WorkflowContext {
   }
 
   sleep(key: string, durationMs: number): Promise<void> {
-    return this.#ask('sleep', () => new SleepOperation(this.#execution, this.#scope, { key, durationMs }))
+    return this.#ask(
+      'sleep',
+      () => new SleepOperation(this.#execution, this.#scope, { key, durationMs }),
+    )
   }
 
   child<Input, ChildResume, Output>(
@@ -100,10 +102,7 @@ export class ScopeContext implements WorkflowContext {
 
   receive(key: string, options: { readonly timeoutMs: number }): Promise<RunMessage | undefined>
   receive(key: string): Promise<RunMessage>
-  receive(
-    key: string,
-    options?: { readonly timeoutMs: number },
-  ): Promise<RunMessage | undefined> {
+  receive(key: string, options?: { readonly timeoutMs: number }): Promise<RunMessage | undefined> {
     return this.#guarded('receive', () => {
       const operation = new ReceiveOperation(this.#execution, this.#scope, {
         key,
@@ -126,7 +125,11 @@ export class ScopeContext implements WorkflowContext {
     }
   }
 
-  loop<State extends JsonValue, Result extends JsonValue | void, Item extends JsonValue = JsonValue>(
+  loop<
+    State extends JsonValue,
+    Result extends JsonValue | void,
+    Item extends JsonValue = JsonValue,
+  >(
     key: string,
     initial: { readonly state: State; readonly items?: readonly Item[] },
     body: (
@@ -170,7 +173,7 @@ export class ScopeContext implements WorkflowContext {
     try {
       this.#scope.assertCurrent('cleanup')
       if (this.#execution.isOver) return never()
-      return runCode(this.#execution, this.#scope.cleanup(), body)
+      return this.#execution.runCode(this.#scope.cleanup(), body)
     } catch (error) {
       return rejected(error)
     }
@@ -208,7 +211,10 @@ export class ScopeContext implements WorkflowContext {
   }
 
   output(key: string, chunks: readonly JsonValue[]): Promise<void> {
-    return this.#ask('output', () => new OutputOperation(this.#execution, this.#scope, { key, chunks }))
+    return this.#ask(
+      'output',
+      () => new OutputOperation(this.#execution, this.#scope, { key, chunks }),
+    )
   }
 
   /** Asks for an operation. What it gives was encoded by the same code's own types before. */
@@ -236,20 +242,10 @@ export class ScopeContext implements WorkflowContext {
     const execution = this.#execution
     return {
       scope: this.#scope,
-      run: (scope, branch) => runCode(execution, scope, branch),
+      run: (scope, branch) => execution.runCode(scope, branch),
       takeBack: (scope, reason) => execution.takeBack(scope, reason),
     }
   }
-}
-
-/** Runs code of a definition in a scope of its own, with the context of that scope. */
-export async function runCode<Result>(
-  execution: Execution,
-  scope: Scope,
-  code: (context: WorkflowContext) => Promise<Result> | Result,
-): Promise<Result> {
-  const context = new ScopeContext(execution, scope)
-  return runIn(scope, async () => code(context))
 }
 
 function rejected<Value>(error: unknown): Promise<Value> {

@@ -8,7 +8,7 @@
 // N2. Work that nobody owns is found by itself: at the beginning, when the store tells of some, and
 //     when a wait is over.
 // N3. When the node's lease is lost, everything stops in silence.
-import { configurationInvalid, ErrorCode, HoldfastError, hasErrorCode, parseUuid, silentLog } from '@holdfast/core'
+import { configurationInvalid, ErrorCode, hasErrorCode, parseUuid, silentLog } from '@holdfast/core'
 import type {
   AnyWorkflowDefinition,
   Catalog,
@@ -236,7 +236,8 @@ export class EmbeddedEngine implements Engine {
       this.#sessions.set(sessionId, session)
       await session.adoptAll()
     } catch (cause) {
-      if (hasErrorCode(cause, ErrorCode.storeOwned) || hasErrorCode(cause, ErrorCode.storeClosed)) return
+      if (hasErrorCode(cause, ErrorCode.storeOwned) || hasErrorCode(cause, ErrorCode.storeClosed))
+        return
       log.write({
         level: 'warn',
         event: 'engine.session.claim_failed',
@@ -273,7 +274,10 @@ export class EmbeddedEngine implements Engine {
     const { system } = this.services
     for (const session of this.#sessions.values()) session.drain()
     const until = system.now() + patienceMs
-    while (system.now() < until && [...this.#sessions.values()].some(({ isExecuting }) => isExecuting)) {
+    while (
+      system.now() < until &&
+      [...this.#sessions.values()].some(({ isExecuting }) => isExecuting)
+    ) {
       await new Promise<void>((resolve) => {
         system.after(Math.min(drainPollMs, until - system.now()), resolve)
       })
@@ -283,16 +287,3 @@ export class EmbeddedEngine implements Engine {
 
 const drainPollMs = 20
 const facesKept = 10_000
-
-/** A run's id that was given from outside. @throws `id_invalid` */
-export function runIdOf(text: string): string {
-  return parseUuid('runId', text)
-}
-
-/** A caller has given up waiting. */
-export function waitAborted(signal: AbortSignal): HoldfastError {
-  return new HoldfastError(ErrorCode.aborted, {
-    message: 'Waiting was aborted.',
-    cause: signal.reason,
-  })
-}

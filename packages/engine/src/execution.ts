@@ -16,6 +16,7 @@ import {
   type RegisteredDefinition,
   type RunMessage,
   type Span,
+  type WorkflowContext,
 } from '@holdfast/core'
 import type { InboxEntry, JournalEntry, StoredValue } from '@holdfast/workflow'
 import { ScopeContext } from './context.ts'
@@ -31,7 +32,7 @@ import type { Services } from './options.ts'
 import { OutputQueue } from './output.ts'
 import { ReceiveOperation } from './receive.ts'
 import { iterationsOf } from './loop-path.ts'
-import { interruptCrosses, iterationOver, LoopOperation } from './loop.ts'
+import { interruptCrosses, iterationOver } from './loop.ts'
 import { artifactKey } from './replay.ts'
 import type { LoadedJournal } from './replay.ts'
 import { restOf } from './rest.ts'
@@ -135,7 +136,9 @@ export class Execution implements OperationHost {
   #stopTimers: (() => void)[] = []
   #cancelWatchdog: (() => void) | undefined
   #quiet: (() => void) | undefined
-  #progress: { readonly completed: number; readonly total?: number; readonly message?: string } | undefined
+  #progress:
+    | { readonly completed: number; readonly total?: number; readonly message?: string }
+    | undefined
   readonly #artifacts = new Map<string, ArtifactReference>()
 
   constructor(parts: ExecutionParts, owner: ExecutionOwner) {
@@ -220,10 +223,8 @@ export class Execution implements OperationHost {
       'holdfast.definition': `${name}@${version}`,
     })
     this.#delivery.push(this.#parts.journal.settling)
-    const context = new ScopeContext(this, this.#root)
     const { definition } = this.registered
-    const run = async (): Promise<unknown> => definition.run(context, this.#parts.input)
-    runIn(this.#root, run).then(
+    this.runCode<unknown>(this.#root, (context) => definition.run(context, this.#parts.input)).then(
       (value) => this.#finished(returned(this.runId, value)),
       (error: unknown) => this.#finished({ kind: 'threw', error }),
     )
@@ -358,6 +359,15 @@ export class Execution implements OperationHost {
     const message = this.#messages.shift()
     if (message !== undefined) this.ledger.messageTaken(message.id, scope.path)
     return message
+  }
+
+  /** Runs code of the definition in a scope of its own, with the context of that scope. */
+  async runCode<Result>(
+    scope: Scope,
+    code: (context: WorkflowContext) => Promise<Result> | Result,
+  ): Promise<Result> {
+    const context = new ScopeContext(this, scope)
+    return runIn(scope, async () => code(context))
   }
 
   // What loops ask.
@@ -613,7 +623,10 @@ export class Execution implements OperationHost {
       )
   }
 
-  #park(waitingFor: 'sleep' | 'message' | 'child' | 'retry' | 'code', wakeAt: number | undefined): void {
+  #park(
+    waitingFor: 'sleep' | 'message' | 'child' | 'retry' | 'code',
+    wakeAt: number | undefined,
+  ): void {
     const { system, limits } = this.services
     if (wakeAt !== undefined && wakeAt - system.now() <= limits.parkAfterMs) {
       this.writer.flush()

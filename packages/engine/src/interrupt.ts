@@ -71,7 +71,9 @@ export class InterruptOperation implements Operation {
     const at = writer.time()
     const answer = this.#request.answer ?? 'person'
     const reason =
-      this.#request.reason === undefined ? undefined : truncateUtf8(this.#request.reason, reasonBytes)
+      this.#request.reason === undefined
+        ? undefined
+        : truncateUtf8(this.#request.reason, reasonBytes)
     const chunks = this.#chunks
     if (chunks.length > 0) void output.write(chunks)
     const payload = this.#payload
@@ -98,7 +100,9 @@ export class InterruptOperation implements Operation {
           answer,
           ...(reason === undefined ? {} : { reason }),
           ...(this.#schema === undefined ? {} : { schema: this.#schema }),
-          ...(payload === undefined || payload.blob !== undefined ? {} : { payload: payload.value }),
+          ...(payload === undefined || payload.blob !== undefined
+            ? {}
+            : { payload: payload.value }),
           openedAt: at,
         }),
       },

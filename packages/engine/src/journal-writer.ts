@@ -153,9 +153,7 @@ export class JournalWriter {
   append(entry: JournalEntry, extras: EntryExtras = {}): void {
     const batch = this.#batch
     if (extras.complete !== undefined) batch.completions.set(entry, extras.complete)
-    batch.entries.push(
-      extras.value === undefined ? { entry } : { entry, value: extras.value },
-    )
+    batch.entries.push(extras.value === undefined ? { entry } : { entry, value: extras.value })
     if (rouses(entry) && isAtRest(this.record)) batch.moves.push(roused)
     if (entry.kind === 'step-completed') {
       this.totals.completedSteps += 1
@@ -331,7 +329,10 @@ export class JournalWriter {
     const chunks = this.#output.take()
     if (chunks === undefined) return
     this.#streamBusy = true
-    void commitRun(this.#services, this.#ownership, this.#state, { chunks, urgency: 'chunks' }).then(
+    void commitRun(this.#services, this.#ownership, this.#state, {
+      chunks,
+      urgency: 'chunks',
+    }).then(
       () => {
         this.#streamBusy = false
         this.#output.stored(chunks)

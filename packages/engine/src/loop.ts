@@ -9,7 +9,6 @@ import { ErrorCode, HoldfastError, Limits } from '@holdfast/core'
 import type { BlobPut, JsonValue, LoopTurn, WorkflowContext } from '@holdfast/core'
 import { checkJsonValue, utf8Length } from '@holdfast/json'
 import type { StoredValue } from '@holdfast/workflow'
-import { runCode } from './context.ts'
 import { createDeferred } from './deferred.ts'
 import type { Execution } from './execution.ts'
 import type { Delivered, Operation } from './operation.ts'
@@ -111,7 +110,7 @@ export class LoopOperation implements Operation {
       },
     }
     const run = async (): Promise<void> => {
-      const next = await runCode(this.#execution, scope, (context) => this.#body(context, turn))
+      const next = await this.#execution.runCode(scope, (context) => this.#body(context, turn))
       await this.#execution.finishIteration(scope)
       if (this.#over) return
       if ('done' in next) this.#finish(next.result)

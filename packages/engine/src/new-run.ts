@@ -37,7 +37,10 @@ export interface NewRunRequest {
   readonly artifactNamespace?: ArtifactNamespace
   readonly idempotencyKey?: string
   /** For a retry: what the seed's revision holds besides. */
-  readonly inherited?: { readonly entries: readonly JournalEntry[]; readonly completedSteps: number }
+  readonly inherited?: {
+    readonly entries: readonly JournalEntry[]
+    readonly completedSteps: number
+  }
 }
 
 /** A run about to be created. */

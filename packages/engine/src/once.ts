@@ -27,7 +27,9 @@ export type Outcome =
 
 /** Understands an answer that fits {@link outcomeSchema}. */
 export function outcomeOf(answer: JsonValue): Outcome {
-  const { outcome, value } = isJsonObject(answer) ? answer : { outcome: 'give_up', value: undefined }
+  const { outcome, value } = isJsonObject(answer)
+    ? answer
+    : { outcome: 'give_up', value: undefined }
   if (outcome === 'done') return { kind: 'done', value }
   return { kind: outcome === 'not_done' ? 'not_done' : 'give_up' }
 }

@@ -107,7 +107,9 @@ export class OutputQueue {
   }
 
   /** Everything that is queued, the closing chunks, and the close: for the commit that ends the stream. */
-  close(closing: Closing): { readonly chunks?: StreamAppend; readonly close: StreamClose } | undefined {
+  close(
+    closing: Closing,
+  ): { readonly chunks?: StreamAppend; readonly close: StreamClose } | undefined {
     if (!this.isPromised) return undefined
     const chunks = [
       ...(this.#opened ? [] : this.#opening()),

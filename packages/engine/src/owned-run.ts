@@ -18,7 +18,13 @@ import {
   isTerminal,
   streamIdOf,
 } from '@holdfast/core'
-import type { JsonValue, RegisteredDefinition, RunError, RunRecord, StoredRun } from '@holdfast/core'
+import type {
+  JsonValue,
+  RegisteredDefinition,
+  RunError,
+  RunRecord,
+  StoredRun,
+} from '@holdfast/core'
 import { decodeJson } from '@holdfast/json'
 import { decodeEntries } from '@holdfast/workflow'
 import { RunChildren } from './children.ts'
@@ -63,7 +69,10 @@ export class OwnedRun implements ExecutionOwner {
   #failures = 0
   #journalAtFailure = -1
 
-  constructor(session: OwnedSession, stored: Pick<StoredRun, 'record' | 'revision' | 'journalNext'>) {
+  constructor(
+    session: OwnedSession,
+    stored: Pick<StoredRun, 'record' | 'revision' | 'journalNext'>,
+  ) {
     this.#session = session
     this.#services = session.services
     this.#state = {
@@ -132,7 +141,12 @@ export class OwnedRun implements ExecutionOwner {
         record: drained(record, this.#services.system.now(), this.#state.journalNext),
       })
     } catch (cause) {
-      this.#log('warn', 'engine.run.release_failed', 'A run was let go of without its row saying so.', cause)
+      this.#log(
+        'warn',
+        'engine.run.release_failed',
+        'A run was let go of without its row saying so.',
+        cause,
+      )
     }
   }
 
@@ -332,10 +346,17 @@ export class OwnedRun implements ExecutionOwner {
     const streamId = streamIdOf(runId, record.stream + 1)
     const head = await store.streamHead(sessionId, streamId)
     const hasChunks = head !== undefined && head.next > 0
-    const storedWriters = hasChunks ? await writersOf(store, sessionId, streamId) : new Set<string>()
+    const storedWriters = hasChunks
+      ? await writersOf(store, sessionId, streamId)
+      : new Set<string>()
     const originRunId = await this.#originRunId(record)
     if (this.#phase !== 'loading') return
-    this.#execute(registered, input, { journal, streamNext: head?.next, storedWriters, originRunId })
+    this.#execute(registered, input, {
+      journal,
+      streamNext: head?.next,
+      storedWriters,
+      originRunId,
+    })
     if (hasUnread) this.#execution?.pokeInbox()
   }
 
@@ -450,7 +471,13 @@ export class OwnedRun implements ExecutionOwner {
       },
     )
     const end = await endRun(
-      { services: this.#services, ownership: this.#session, state: this.#state, writer, registered },
+      {
+        services: this.#services,
+        ownership: this.#session,
+        state: this.#state,
+        writer,
+        registered,
+      },
       outcome,
       {
         undelivered: [],
@@ -475,7 +502,12 @@ export class OwnedRun implements ExecutionOwner {
     const { journalNext } = this.#state
     this.#failures = journalNext === this.#journalAtFailure ? this.#failures + 1 : 1
     this.#journalAtFailure = journalNext
-    this.#log('error', 'engine.run.failed_to_execute', 'A run could not be executed; it is tried again.', error)
+    this.#log(
+      'error',
+      'engine.run.failed_to_execute',
+      'A run could not be executed; it is tried again.',
+      error,
+    )
     this.#phase = 'idle'
     const isHopeless = this.#failures >= failuresBorne && !isPassing(error)
     if (isHopeless && !hasErrorCode(error, ErrorCode.recordFromNewerVersion)) {
@@ -530,7 +562,12 @@ export class OwnedRun implements ExecutionOwner {
   #source(): Parameters<typeof loadJournal>[1] {
     const { sessionId, runId, record } = this.#state
     const { inboxReadThrough, checkpoint } = record
-    return { sessionId, runId, inboxReadThrough, ...(checkpoint === undefined ? {} : { checkpoint }) }
+    return {
+      sessionId,
+      runId,
+      inboxReadThrough,
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+    }
   }
 
   #log(level: 'warn' | 'error', event: string, message: string, cause: unknown): void {

@@ -30,7 +30,8 @@ export function checkedArtifact(reference: ArtifactReference): ArtifactReference
     return { id, kind, digest, size }
   }
   throw new HoldfastError(ErrorCode.argumentsInvalid, {
-    message: 'An artifact needs an id and a kind of 1 to 128 characters, a SHA-256 digest and a size.',
+    message:
+      'An artifact needs an id and a kind of 1 to 128 characters, a SHA-256 digest and a size.',
   })
 }
 

@@ -61,7 +61,8 @@ export class WorkSearch {
           if (fresh.length === 0 || sessions.length < pageSessions) break
         }
         const wakeAt = await store.nextWake()
-        if (wakeAt !== undefined) this.#wakeIn(Math.max(wakeAt - system.now(), seen.size > 0 ? backoffMs : 0))
+        if (wakeAt !== undefined)
+          this.#wakeIn(Math.max(wakeAt - system.now(), seen.size > 0 ? backoffMs : 0))
       } catch (cause) {
         if (hasErrorCode(cause, ErrorCode.storeClosed)) return
         log.write({

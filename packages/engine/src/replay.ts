@@ -66,7 +66,10 @@ export async function loadJournal(
 }
 
 /** The journal of a run that has only its seed. */
-export function freshJournal(seed: JournalEntryOf<'run-seeded'>, source: JournalSource): LoadedJournal {
+export function freshJournal(
+  seed: JournalEntryOf<'run-seeded'>,
+  source: JournalSource,
+): LoadedJournal {
   const sorted = new SortedEntries(source, new FinishedIterations([]), new Set())
   sorted.add({ revision: 0, completedSteps: 0, entries: [seed] })
   return sorted.finish(new Map())

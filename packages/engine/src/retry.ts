@@ -58,7 +58,8 @@ export function inheritedEntries(revisions: readonly JournalRevision[]): readonl
   const all = revisions.flatMap(({ entries }) => entries)
   const failure = all.findLastIndex(
     (entry) =>
-      entry.kind === 'step-failed' || (entry.kind === 'child-ended' && entry.status !== 'completed'),
+      entry.kind === 'step-failed' ||
+      (entry.kind === 'child-ended' && entry.status !== 'completed'),
   )
   const before = failure < 0 ? all : all.slice(0, failure)
   const failedPath = failure < 0 ? undefined : pathOf(all[failure])

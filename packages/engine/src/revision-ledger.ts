@@ -125,7 +125,7 @@ const messageMark = 'message::'
 
 /** The same revisions in at most 64 ranges; the smallest gaps are closed first. */
 export function merged(ranges: readonly Range[]): readonly Range[] {
-  const sorted = [...ranges].sort((left, right) => left[0] - right[0])
+  const sorted = ranges.toSorted((left, right) => left[0] - right[0])
   const joined: [number, number][] = []
   for (const [first, last] of sorted) {
     const before = joined.at(-1)
@@ -134,7 +134,7 @@ export function merged(ranges: readonly Range[]): readonly Range[] {
   }
   if (joined.length <= rangesKept) return joined
   const gaps = joined.slice(1).map(([first], index) => first - (joined[index]?.[1] ?? 0))
-  const widest = [...gaps].sort((left, right) => right - left).slice(0, rangesKept - 1)
+  const widest = gaps.toSorted((left, right) => right - left).slice(0, rangesKept - 1)
   const limit = widest.at(-1) ?? 0
   let atLimit = widest.filter((gap) => gap === limit).length
   const result: [number, number][] = []

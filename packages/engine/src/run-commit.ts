@@ -158,11 +158,7 @@ function isPassing(error: unknown): boolean {
  * Whether a change that nobody answered for is in the store. The fence makes this engine the only
  * writer, so a head that has moved on was moved by this very change.
  */
-async function isWritten(
-  services: Services,
-  state: RunState,
-  change: RunChange,
-): Promise<boolean> {
+async function isWritten(services: Services, state: RunState, change: RunChange): Promise<boolean> {
   const { store } = services
   try {
     if (change.entries !== undefined && change.entries.length > 0) {

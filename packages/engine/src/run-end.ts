@@ -139,7 +139,11 @@ class Ending {
           cancelWrite(child, { at, reason: 'parent ended', by: 'parent' }),
         ),
       ],
-      closing: { end: status, ...(shown === undefined ? {} : { error: shown }), ...outputOf(value) },
+      closing: {
+        end: status,
+        ...(shown === undefined ? {} : { error: shown }),
+        ...outputOf(value),
+      },
     })
     return committed ? result : undefined
   }
@@ -307,10 +311,10 @@ export function runErrorOf(error: unknown): RunError {
 }
 
 function summaryOf(port: EndPort, result: EndedRun): { readonly summary?: string } {
-  const summarize = port.registered?.definition.summarize
-  if (summarize === undefined) return {}
+  const definition = port.registered?.definition
+  if (definition?.summarize === undefined) return {}
   try {
-    const text = summarize({
+    const text = definition.summarize({
       status: result.status,
       ...outputOf(result.output),
     })

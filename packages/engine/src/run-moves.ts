@@ -1,6 +1,12 @@
 // Every change of a run's row, as functions of plain data. The clock may go back: rows do not.
 import { Limits } from '@holdfast/core'
-import type { ArtifactReference, OpenInterrupt, RunError, RunRecord, WaitingFor } from '@holdfast/core'
+import type {
+  ArtifactReference,
+  OpenInterrupt,
+  RunError,
+  RunRecord,
+  WaitingFor,
+} from '@holdfast/core'
 import { utf8Length } from '@holdfast/json'
 
 /** A change of a run's row, in the commit that writes this revision of its journal. */
@@ -90,10 +96,7 @@ export const cancelSeen: Move = (record, now) => touched({ ...record, cancelRequ
 export function artifactAdded(artifact: ArtifactReference): Move {
   return (record, now) => {
     const others = record.artifacts.filter(({ id }) => id !== artifact.id)
-    return touched(
-      { ...record, artifacts: [...others, artifact].slice(-Limits.runArtifacts) },
-      now,
-    )
+    return touched({ ...record, artifacts: [...others, artifact].slice(-Limits.runArtifacts) }, now)
   }
 }
 

@@ -16,7 +16,6 @@ import type {
 } from '@holdfast/core'
 import { canonicalBytes } from '@holdfast/json'
 import type { EmbeddedEngine } from './engine.ts'
-import { waitAborted } from './engine.ts'
 import { retryRun } from './retry.ts'
 import type { EndedRun } from './run-end.ts'
 import { EmbeddedSupervisor } from './supervisor.ts'
@@ -67,7 +66,9 @@ export class EngineSession {
   }
 
   /** The session's runs, a page at a time. */
-  async runs(request: RunPageRequest = {}): ReturnType<EmbeddedEngine['services']['store']['runs']> {
+  async runs(
+    request: RunPageRequest = {},
+  ): ReturnType<EmbeddedEngine['services']['store']['runs']> {
     return this.#engine.services.store.runs(this.sessionId, request)
   }
 }
@@ -120,7 +121,8 @@ export class RunHandle<Output = JsonValue> {
     const { store } = this.#engine.services
     const topic = { kind: 'run', sessionId: this.#session.sessionId, runId: this.id } as const
     const stop = new AbortController()
-    const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
+    const signal =
+      options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
     try {
       for await (const _ of store.watch(topic, signal)) {
         const run = await this.status()
@@ -234,3 +236,10 @@ export class RunHandle<Output = JsonValue> {
   }
 }
 
+/** A caller has given up waiting. */
+function waitAborted(signal: AbortSignal): HoldfastError {
+  return new HoldfastError(ErrorCode.aborted, {
+    message: 'Waiting was aborted.',
+    cause: signal.reason,
+  })
+}

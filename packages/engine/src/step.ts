@@ -464,6 +464,9 @@ function unknownOutcome(label: string): HoldfastError {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
-    typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
   )
 }

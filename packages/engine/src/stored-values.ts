@@ -10,7 +10,14 @@ import {
   type JsonValue,
   type Store,
 } from '@holdfast/core'
-import { checkJsonValue, decodeJson, isJsonObject, sha256Hex, truncateUtf8, utf8Length } from '@holdfast/json'
+import {
+  checkJsonValue,
+  decodeJson,
+  isJsonObject,
+  sha256Hex,
+  truncateUtf8,
+  utf8Length,
+} from '@holdfast/json'
 import type { StoredError, StoredValue } from '@holdfast/workflow'
 
 const encoder = new TextEncoder()
@@ -57,7 +64,9 @@ export function encodeValue(runId: string, value: unknown): EncodedValue {
 }
 
 function isSurelySmall(value: JsonValue): boolean {
-  return typeof value !== 'object' ? typeof value !== 'string' || value.length < 1_024 : value === null
+  return typeof value !== 'object'
+    ? typeof value !== 'string' || value.length < 1_024
+    : value === null
 }
 
 /** Reads a journaled value back. @throws `record_corrupt` when its blob is gone */

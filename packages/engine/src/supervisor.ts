@@ -66,11 +66,7 @@ export class EmbeddedSupervisor implements Supervisor {
     this.sessionId = sessionId
   }
 
-  async start(
-    draft: RunDraft,
-    input: Uint8Array,
-    options: StartOptions = {},
-  ): Promise<StartedRun> {
+  async start(draft: RunDraft, input: Uint8Array, options: StartOptions = {}): Promise<StartedRun> {
     this.#engine.assertWorking()
     const { catalog, store, system } = this.#engine.services
     const { idempotencyKey } = options
@@ -478,7 +474,8 @@ export class EmbeddedSupervisor implements Supervisor {
 
 /** The interrupt that a payload names itself, where its schema has `interrupt_id`. */
 function interruptIn(payload: JsonValue): string | undefined {
-  if (typeof payload !== 'object' || payload === null || !('interrupt_id' in payload)) return undefined
+  if (typeof payload !== 'object' || payload === null || !('interrupt_id' in payload))
+    return undefined
   const { interrupt_id: id } = payload
   return typeof id === 'string' ? id : undefined
 }

@@ -76,7 +76,9 @@ export async function tryWith(mishap: Mishap): Promise<Told> {
   try {
     await expectIntact(reader, effects)
   } catch (error) {
-    const told = log.records.map(({ event, fields, cause }) => `${event} ${JSON.stringify(fields)} ${String(cause)}`)
+    const told = log.records.map(
+      ({ event, fields, cause }) => `${event} ${JSON.stringify(fields)} ${String(cause)}`,
+    )
     throw new Error(`${JSON.stringify(mishap)}\n${told.slice(-8).join('\n')}`, { cause: error })
   } finally {
     node.kill()

@@ -193,7 +193,10 @@ export async function driveOnce(
     if (stored.record.endedAt !== undefined) return true
     const question = stored.record.interrupts.find(({ key }) => key === 'question')
     if (!progress.answered && question !== undefined) {
-      await run.resume({ value: 'the answer' }, { interruptId: question.id, idempotencyKey: 'answer' })
+      await run.resume(
+        { value: 'the answer' },
+        { interruptId: question.id, idempotencyKey: 'answer' },
+      )
       progress.answered = true
     }
     if (!progress.sent && stored.record.waitingFor === 'message') {
@@ -220,7 +223,9 @@ export async function expectIntact(store: Store, effects: Effects): Promise<void
   expect(end).toMatchObject({ kind: 'run-ended', output: { json: expectedOutput } })
   // Nothing settles twice, and nothing follows the end.
   const settled = entries.flatMap((entry) =>
-    entry.kind === 'step-completed' || entry.kind === 'child-ended' || entry.kind === 'output-written'
+    entry.kind === 'step-completed' ||
+    entry.kind === 'child-ended' ||
+    entry.kind === 'output-written'
       ? [entry.path]
       : [],
   )

@@ -47,7 +47,8 @@ export function createWorld(): World {
     database,
     system,
     log,
-    engine: (definitions, options = {}) => startNode({ database, system, log }, definitions, options),
+    engine: (definitions, options = {}) =>
+      startNode({ database, system, log }, definitions, options),
   }
 }
 
@@ -103,7 +104,9 @@ export async function until(
     if (stepMs > 0) await world.system.advance(stepMs)
     else await world.system.settle()
   }
-  throw new Error(`what was waited for never came; ${JSON.stringify(world.log.records.map((r) => [r.event, String(r.cause)]))}`)
+  throw new Error(
+    `what was waited for never came; ${JSON.stringify(world.log.records.map((r) => [r.event, String(r.cause)]))}`,
+  )
 }
 
 /** Waits until a run has this status, without letting time pass. */

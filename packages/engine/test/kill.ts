@@ -38,7 +38,11 @@ export async function runThroughKills(seed: number, kills: number): Promise<numb
 }
 
 /** One process: true if it came to the end, false if it was killed, so long after it had opened the store. */
-function runProcess(path: string, effectsPath: string, killAfterMs: number | undefined): Promise<boolean> {
+function runProcess(
+  path: string,
+  effectsPath: string,
+  killAfterMs: number | undefined,
+): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn(execPath, ['--conditions=@holdfast/source', script, path, effectsPath], {
       stdio: ['ignore', 'pipe', 'pipe'],

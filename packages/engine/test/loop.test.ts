@@ -55,7 +55,10 @@ async function rowsToRecover(times: number, items: boolean): Promise<number> {
   await again.resume({ value: 100 })
   await untilStatus(world, again, 'completed')
   const output = await engine.session(sessionId).supervisor.output(run.id)
-  expect(output).toEqual({ before: 'before', counted: times + 100 + (items ? Math.ceil(times / 10) : 0) })
+  expect(output).toEqual({
+    before: 'before',
+    counted: times + 100 + (items ? Math.ceil(times / 10) : 0),
+  })
   await engine.close()
   return rows
 }
@@ -166,12 +169,24 @@ describe('a loop', () => {
 
 describe('ranges', () => {
   test('are joined to at most 64, and lose none', () => {
-    const single = Array.from({ length: 500 }, (_, index): Range => [index * 3 + (index % 7), index * 3 + (index % 7)])
+    const single = Array.from({ length: 500 }, (_, index): Range => [
+      index * 3 + (index % 7),
+      index * 3 + (index % 7),
+    ])
     const joined = merged(single)
     expect(joined.length).toBeLessThanOrEqual(64)
     for (const [revision] of single) {
       expect(joined.some(([first, last]) => first <= revision && revision <= last)).toBe(true)
     }
-    expect(merged([[0, 2], [3, 4], [9, 9]])).toEqual([[0, 4], [9, 9]])
+    expect(
+      merged([
+        [0, 2],
+        [3, 4],
+        [9, 9],
+      ]),
+    ).toEqual([
+      [0, 4],
+      [9, 9],
+    ])
   })
 })

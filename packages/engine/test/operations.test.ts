@@ -160,7 +160,7 @@ describe('a child', () => {
       properties: { fails: { type: 'boolean' }, waits: { type: 'boolean' } },
     },
     async run(ctx, input) {
-      const { fails = false, waits = false } = input as { fails?: boolean; waits?: boolean }
+      const { fails = false, waits = false } = input
       if (waits) await ctx.sleep('long', 1_000_000)
       if (fails) throw new Error('secret')
       return ctx.step('work', () => 'done by the child')
@@ -404,7 +404,13 @@ describe('a step', () => {
       retryable: true,
     })
     const kinds = (await again.history()).activities.map(({ kind }) => kind)
-    expect(kinds).toEqual(['run_started', 'step_failed', 'step_failed', 'step_failed', 'run_failed'])
+    expect(kinds).toEqual([
+      'run_started',
+      'step_failed',
+      'step_failed',
+      'step_failed',
+      'run_failed',
+    ])
   })
 
   test('with a time limit is aborted and fails as step_timeout', async () => {

@@ -93,7 +93,11 @@ export async function race(seed: number): Promise<string> {
   }
   await Promise.all(calls)
   const reader = node.session.run(run.id)
-  for (let round = 0; round < 200 && (await reader.status()).record.endedAt === undefined; round += 1) {
+  for (
+    let round = 0;
+    round < 200 && (await reader.status()).record.endedAt === undefined;
+    round += 1
+  ) {
     const [question] = (await reader.status()).record.interrupts
     if (question !== undefined) {
       if (await accept(() => reader.resume({ value: 99 }, { interruptId: question.id }))) {
@@ -113,13 +117,16 @@ export async function race(seed: number): Promise<string> {
   expect(unread).toEqual([])
   const output = (await node.session.supervisor.output(run.id)) as { taken?: string[] } | undefined
   const named = [...(output?.taken ?? []), ...(end?.undelivered ?? [])]
-  expect(acknowledged.cancels > 0 ? [] : named.sort()).toEqual(
-    acknowledged.cancels > 0 ? [] : acknowledged.messages.sort(),
+  expect(acknowledged.cancels > 0 ? [] : named.toSorted()).toEqual(
+    acknowledged.cancels > 0 ? [] : acknowledged.messages.toSorted(),
   )
   if (acknowledged.cancels > 0) {
     // What the definition had taken before it was cancelled is not told by an output.
-    const arrived = entries.flatMap((entry) => (entry.kind === 'message-arrived' ? [entry.messageId] : []))
-    for (const id of acknowledged.messages) expect([...arrived, ...(end?.undelivered ?? [])]).toContain(id)
+    const arrived = entries.flatMap((entry) =>
+      entry.kind === 'message-arrived' ? [entry.messageId] : [],
+    )
+    for (const id of acknowledged.messages)
+      expect([...arrived, ...(end?.undelivered ?? [])]).toContain(id)
   }
   const answered = entries.filter(({ kind }) => kind === 'interrupt-answered').length
   expect(answered + (end?.superseded.length ?? 0)).toBeGreaterThanOrEqual(acknowledged.answers)

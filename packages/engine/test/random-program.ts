@@ -42,22 +42,76 @@ export const programs: fc.Arbitrary<Piece> = fc.letrec<{ program: Piece; piece: 
     ),
     piece: fc.oneof(
       { maxDepth: 4, depthIdentifier: 'piece', withCrossShrink: true },
-      { weight: 6, arbitrary: fc.record({ kind: fc.constant('step' as const), key, turns, fails: fc.constantFrom(0, 0, 0, 1, 9) }) },
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant('step' as const),
+          key,
+          turns,
+          fails: fc.constantFrom(0, 0, 0, 1, 9),
+        }),
+      },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('once' as const), key, turns }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('sleep' as const), key, ms: fc.constantFrom(0, 10, 500, 3_000) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('sleep' as const),
+          key,
+          ms: fc.constantFrom(0, 10, 500, 3_000),
+        }),
+      },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('interrupt' as const), key }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('receive' as const), key, timeoutMs: fc.constantFrom(undefined, 20, 2_000) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('receive' as const),
+          key,
+          timeoutMs: fc.constantFrom(undefined, 20, 2_000),
+        }),
+      },
       { weight: 1, arbitrary: fc.constant({ kind: 'messages' as const }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('child' as const), key }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('output' as const), key }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('progress' as const), completed: fc.nat({ max: 5 }) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          kind: fc.constant('progress' as const),
+          completed: fc.nat({ max: 5 }),
+        }),
+      },
       { weight: 1, arbitrary: fc.constant({ kind: 'values' as const }) },
       { weight: 1, arbitrary: fc.constant({ kind: 'throw' as const }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('catch' as const), piece: tie('piece') }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('cleanup' as const), piece: tie('piece') }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('loop' as const), key, times: fc.integer({ min: 1, max: 5 }), piece: tie('piece') }) },
-      { weight: 6, arbitrary: fc.record({ kind: fc.constant('sequence' as const), pieces: fc.array(tie('piece'), { minLength: 2, maxLength: 5 }) }) },
-      { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('all' as const, 'race' as const, 'any' as const), branches }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constant('catch' as const), piece: tie('piece') }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant('cleanup' as const), piece: tie('piece') }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('loop' as const),
+          key,
+          times: fc.integer({ min: 1, max: 5 }),
+          piece: tie('piece'),
+        }),
+      },
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant('sequence' as const),
+          pieces: fc.array(tie('piece'), { minLength: 2, maxLength: 5 }),
+        }),
+      },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constantFrom('all' as const, 'race' as const, 'any' as const),
+          branches,
+        }),
+      },
     ),
   }
 }).program
@@ -119,7 +173,7 @@ interface Stage {
 }
 
 function codeOf(error: unknown): string {
-  return String((error as { code?: string }).code ?? (error as Error).message)
+  return (error as { code?: string }).code ?? (error as Error).message
 }
 
 async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promise<JsonValue> {
@@ -170,9 +224,15 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
       return see(`received ${piece.key}`, message?.id ?? null)
     }
     case 'messages':
-      return see('messages', ctx.messages().map(({ id }) => id))
+      return see(
+        'messages',
+        ctx.messages().map(({ id }) => id),
+      )
     case 'child':
-      return see(`child ${piece.key}`, (await ctx.child(piece.key, childDefinition, { value: 1 })) ?? null)
+      return see(
+        `child ${piece.key}`,
+        (await ctx.child(piece.key, childDefinition, { value: 1 })) ?? null,
+      )
     case 'output':
       await ctx.output(piece.key, [{ type: 'said', key: piece.key }])
       return see(`output ${piece.key}`, null)
@@ -204,7 +264,7 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
         async (inner, turn) => {
           const seen: Seen[] = []
           const value = await carryOut(inner, piece.piece, { outside, seen })
-          if (turn.iteration !== 1) turn.append({ seen, value } as unknown as JsonValue)
+          if (turn.iteration !== 1) turn.append({ seen, value })
           if (turn.iteration + 1 < piece.times) return { state: (turn.state as number) + 1 }
           return { done: true, result: [turn.state, [...turn.items], seen] as unknown as JsonValue }
         },
@@ -213,7 +273,7 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
     }
     case 'all': {
       const results = await ctx.all(branchesOf(piece.branches, stage))
-      return see('all', { ...results } as JsonValue)
+      return see('all', { ...results })
     }
     case 'race':
       return see('race', await ctx.race(branchesOf(piece.branches, stage)))

@@ -89,7 +89,12 @@ export async function checkRenamed(program: Piece, seed: number): Promise<boolea
   expect([...blocked.began.keys()]).toEqual([])
   const after = blocked.entries.slice(journaled.length)
   // What reaches the run is still journaled; nothing that the definition does is.
-  expect(after.filter(({ kind }) => kind !== 'message-arrived' && kind !== 'interrupt-answered' && kind !== 'child-ended')).toEqual([])
+  expect(
+    after.filter(
+      ({ kind }) =>
+        kind !== 'message-arrived' && kind !== 'interrupt-answered' && kind !== 'child-ended',
+    ),
+  ).toEqual([])
   return true
 }
 

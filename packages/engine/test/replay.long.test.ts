@@ -9,7 +9,9 @@ describe('replay, long', () => {
   test('of random programs, cut at every commit, gives what was seen and runs no body twice', async () => {
     await fc.assert(
       fc.asyncProperty(programs, seeds, (program, seed) =>
-        checkReplay(program, seed, (commits) => Array.from({ length: commits - 1 }, (_, cut) => cut + 1)),
+        checkReplay(program, seed, (commits) =>
+          Array.from({ length: commits - 1 }, (_, cut) => cut + 1),
+        ),
       ),
       { numRuns: 1_500, endOnFailure: false },
     )

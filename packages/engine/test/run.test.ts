@@ -4,7 +4,11 @@ import { createMemoryDatabase } from '@holdfast/store-memory'
 import { defineWorkflow } from '@holdfast/workflow'
 import { createEngine } from '../src/index.ts'
 
-const anyObject = { type: 'object', additionalProperties: false, properties: { n: { type: 'number' } } }
+const anyObject = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { n: { type: 'number' } },
+}
 const sessionId = '00000000-0000-4000-8000-000000000001'
 
 describe('a run', () => {

@@ -29,7 +29,11 @@ describe('starting', () => {
     const definition = steps(() => (times += 1))
     const owner = world.engine([definition])
     const clientStore = world.database.open({ mode: 'client' })
-    const client = createEngine({ store: clientStore, definitions: [definition], system: world.system })
+    const client = createEngine({
+      store: clientStore,
+      definitions: [definition],
+      system: world.system,
+    })
     const run = await client.session(sessionId).start(definition, {})
     expect((await run.status()).record.status).toBe('pending')
     await untilStatus(world, owner.session.run(run.id), 'completed')
@@ -57,8 +61,9 @@ describe('starting', () => {
     const world = createWorld()
     const definition = steps(() => 1)
     const { session } = world.engine([definition])
+    const unfit: object = { other: 1 }
     await expect(session.start(asks, {})).rejects.toMatchObject({ code: 'definition_unknown' })
-    await expect(session.start(definition, { other: 1 } as object)).rejects.toMatchObject({
+    await expect(session.start(definition, unfit)).rejects.toMatchObject({
       code: 'input_invalid',
     })
     await expect(
@@ -190,9 +195,9 @@ describe('answering', () => {
     })
     for (const run of [grandparent, parent, own]) {
       await expect(run.resume({ value: 1 }, { by })).rejects.toMatchObject({ code: 'own_run' })
-      await expect(
-        session.supervisor.cancel({ runId: run.id, by }),
-      ).rejects.toMatchObject({ code: 'own_run' })
+      await expect(session.supervisor.cancel({ runId: run.id, by })).rejects.toMatchObject({
+        code: 'own_run',
+      })
     }
     await grandparent.resume({ value: 2 }, { by: { kind: 'model', runId: person.id } })
     expect(await grandparent.result()).toEqual({ value: 2 })
@@ -286,13 +291,11 @@ describe('ownership', () => {
     const world = createWorld()
     let times = 0
     const definition = steps(() => (times += 1))
-    const nodes = [world.engine([definition]), world.engine([definition])]
-    const runs = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        (nodes[index % 2] ?? nodes[0])?.session.start(definition, {}),
-      ),
+    const [left, right] = [world.engine([definition]), world.engine([definition])]
+    const starts = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 === 0 ? left : right).session.start(definition, {}),
     )
-    for (const run of runs) if (run !== undefined) await untilStatus(world, run, 'completed', 50)
+    for (const run of await Promise.all(starts)) await untilStatus(world, run, 'completed', 50)
     expect(times).toBe(20)
   })
 
@@ -375,7 +378,11 @@ describe('ownership', () => {
     await other.releaseSession(claim)
     await other.close()
     await run.resume({ value: 1 })
-    await until(world, async () => (await store.run(sessionId, run.id))?.record.status === 'completed', 10)
+    await until(
+      world,
+      async () => (await store.run(sessionId, run.id))?.record.status === 'completed',
+      10,
+    )
   })
 })
 
@@ -486,7 +493,10 @@ describe('what cannot go on', () => {
 })
 
 describe('once', () => {
-  const charging = (charges: string[], verify?: () => Promise<{ done: true; value: JsonValue } | { done: false }>) =>
+  const charging = (
+    charges: string[],
+    verify?: () => Promise<{ done: true; value: JsonValue } | { done: false }>,
+  ) =>
     defineWorkflow({
       ...common,
       name: 'charging',
@@ -513,7 +523,10 @@ describe('once', () => {
     const again = second.session.run(run.id)
     await untilStatus(world, again, 'interrupted')
     const [question] = (await again.status()).record.interrupts
-    expect(question).toMatchObject({ answer: 'person', payload: { kind: 'step-outcome', step: 'charge' } })
+    expect(question).toMatchObject({
+      answer: 'person',
+      payload: { kind: 'step-outcome', step: 'charge' },
+    })
     await expect(
       again.resume({ outcome: 'done' }, { by: { kind: 'model' } }),
     ).rejects.toMatchObject({ code: 'interrupt_needs_person' })
@@ -521,7 +534,13 @@ describe('once', () => {
     expect(await again.result()).toBe('receipt 7')
     expect(charges).toEqual(['charged'])
     const kinds = (await again.history()).activities.map(({ kind }) => kind)
-    expect(kinds).toEqual(['run_started', 'run_interrupted', 'run_resumed', 'step_completed', 'run_completed'])
+    expect(kinds).toEqual([
+      'run_started',
+      'run_interrupted',
+      'run_resumed',
+      'step_completed',
+      'run_completed',
+    ])
   })
 
   test('R4: "not done" lets it run again, "give up" fails the step', async () => {
@@ -529,7 +548,10 @@ describe('once', () => {
     const charges: string[] = []
     const definition = charging(charges)
     const first = world.engine([definition])
-    const runs = [await first.session.start(definition, {}), await first.session.start(definition, {})]
+    const runs = [
+      await first.session.start(definition, {}),
+      await first.session.start(definition, {}),
+    ]
     await until(world, () => charges.length === 2)
     first.kill()
     const second = world.engine([definition])
@@ -619,7 +641,9 @@ describe('history', () => {
     const run = await session.start(definition, {})
     await run.result()
     const whole = await run.history()
-    expect(new Set(whole.activities.map(({ eventId }) => eventId)).size).toBe(whole.activities.length)
+    expect(new Set(whole.activities.map(({ eventId }) => eventId)).size).toBe(
+      whole.activities.length,
+    )
     expect(whole.activities.filter(({ revision }) => revision === 1)).toHaveLength(3)
     const seen: string[] = []
     let cursor: { afterRevision?: number; afterEventId?: string } = {}
@@ -668,10 +692,11 @@ describe('the end of a run', () => {
       run: (ctx) =>
         ctx.race({
           asks: (branch) => branch.interrupt<JsonValue>('ask', { schema: anyJson }),
-          works: async (branch) => branch.step('work', async () => {
-            await hold.promise
-            return 'worked'
-          }),
+          works: async (branch) =>
+            branch.step('work', async () => {
+              await hold.promise
+              return 'worked'
+            }),
         }),
     })
     const { session, store } = world.engine([definition])
@@ -686,7 +711,9 @@ describe('the end of a run', () => {
     await run.result()
     const { journalNext } = await run.status()
     const rows = await store.journal(sessionId, run.id, { from: journalNext - 1, limit: 1 })
-    const [end] = rows.flatMap((row) => decodeEntries(row).entries).filter(({ kind }) => kind === 'run-ended')
+    const end = rows
+      .flatMap((row) => decodeEntries(row).entries)
+      .find(({ kind }) => kind === 'run-ended')
     expect(end).toMatchObject({ undelivered: ['late'] })
     const named = end?.kind === 'run-ended' ? end.superseded : []
     const output = await session.supervisor.output(run.id)
