@@ -18,14 +18,14 @@ import {
   type Span,
   type WorkflowContext,
 } from '@holdfast/core'
-import type { InboxEntry, JournalEntry, StoredValue } from '@holdfast/workflow'
+import type { InboxEntry, JournalEntry } from '@holdfast/workflow'
 import { ScopeContext } from './context.ts'
 import { createDeferred, never } from './deferred.ts'
 import { Delivery } from './delivery.ts'
 import { ChildOperation } from './child-run.ts'
+import { fits, storedValueOf } from './entry-of-operation.ts'
 import { Inbox } from './inbox.ts'
 import { inboxUnchanged, JournalWriter } from './journal-writer.ts'
-import { operationOf } from './operation.ts'
 import type { Delivered, Operation, SettlingEntry } from './operation.ts'
 import type { ChildStarter, OperationHost } from './operation-host.ts'
 import type { Services } from './options.ts'
@@ -1053,33 +1053,7 @@ export class Execution implements OperationHost {
   }
 }
 
-/** Whether a journaled entry can be of this operation. */
-function fits(operation: Operation, entry: JournalEntry): boolean {
-  const kind = operationOf(entry.kind)
-  if (kind === undefined) return operation.kind === 'sleep' || operation.kind === 'receive'
-  if (operation.kind === 'step') return kind === 'step' || kind === 'interrupt'
-  return kind === operation.kind
-}
-
 function earlier(left: number | undefined, right: number | undefined): number | undefined {
   if (left === undefined || right === undefined) return left ?? right
   return Math.min(left, right)
-}
-
-/** The value that an entry brings to its operation. */
-function storedValueOf(entry: JournalEntry): StoredValue | undefined {
-  switch (entry.kind) {
-    case 'step-completed':
-    case 'interrupt-answered':
-    case 'loop-ended':
-      return entry.value
-    case 'loop-checkpoint':
-      return entry.state
-    case 'message-arrived':
-      return entry.body
-    case 'child-ended':
-      return entry.output
-    default:
-      return undefined
-  }
 }

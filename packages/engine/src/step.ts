@@ -6,14 +6,14 @@
 // S4. `once`: the body runs only after its begin is durable; begun without a known outcome, it runs
 //     again only if `verify` or a person says that it was not done.
 import { ErrorCode, HoldfastError, isHoldfastError, Limits } from '@holdfast/core'
-import type { JsonValue, StepContext, StepOptions, StepOutput } from '@holdfast/core'
-import { stepIdOf } from '@holdfast/workflow'
+import type { JsonValue, StepContext, StepOptions } from '@holdfast/core'
 import type { JournalEntry } from '@holdfast/workflow'
 import { createDeferred } from './deferred.ts'
 import type { Delivered, Operation, Waits } from './operation.ts'
 import type { OperationHost } from './operation-host.ts'
 import { isNotExecuted, onceQuestion, outcomeOf } from './once.ts'
-import { chunkTag, encodeChunks } from './output.ts'
+import { Attempt } from './attempt.ts'
+import { chunkTag } from './output.ts'
 import { bodyMark, runIn } from './scope.ts'
 import type { Scope } from './scope.ts'
 import { decodeError, encodeError, encodeValue } from './stored-values.ts'
@@ -390,68 +390,6 @@ export class StepOperation implements Operation {
     this.#cancelAlarm?.()
     this.#waits = undefined
     this.#host.close(this)
-  }
-}
-
-/** One attempt, as its body sees it. Ids and signal are made when they are asked for. */
-class Attempt implements StepContext, StepOutput {
-  readonly attempt: number
-  readonly hasEarlierChunks: boolean
-  cancelTimeout: (() => void) | undefined
-  wrote = false
-  readonly #host: OperationHost
-  readonly #path: string
-  #controller: AbortController | undefined
-  #reason: HoldfastError | undefined
-  #ended = false
-
-  constructor(host: OperationHost, path: string, attempt: number, hasEarlierChunks: boolean) {
-    this.#host = host
-    this.#path = path
-    this.attempt = attempt
-    this.hasEarlierChunks = hasEarlierChunks
-  }
-
-  get idempotencyKey(): string {
-    return stepIdOf(this.#host.originRunId, this.#path)
-  }
-
-  get stepId(): string {
-    return stepIdOf(this.#host.runId, this.#path)
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
-    }
-    return this.#controller.signal
-  }
-
-  get output(): StepOutput {
-    return this
-  }
-
-  async write(chunk: JsonValue): Promise<void> {
-    if (this.#ended) {
-      throw new HoldfastError(ErrorCode.stepAborted, {
-        message: 'The attempt has ended: its output cannot be written any more.',
-      })
-    }
-    const room = this.#host.output.write(encodeChunks(this.#path, [chunk]))
-    this.wrote = true
-    this.#host.writer.outputQueued()
-    if (room !== undefined) await room
-  }
-
-  abort(reason: HoldfastError): void {
-    this.#reason ??= reason
-    this.#controller?.abort(reason)
-  }
-
-  end(): void {
-    this.#ended = true
-    this.cancelTimeout?.()
   }
 }
 

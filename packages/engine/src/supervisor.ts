@@ -9,14 +9,12 @@ import {
   ErrorCode,
   HoldfastError,
   inboxOf,
-  isHoldfastError,
   isStoreConflict,
   isTerminal,
   Limits,
   messageKey,
   runNotFound,
   streamIdOf,
-  unansweredInterrupts,
 } from '@holdfast/core'
 import type {
   ActivityPage,
@@ -26,7 +24,6 @@ import type {
   CancelRequest,
   JsonValue,
   LogAppend,
-  OpenInterrupt,
   ResumeAcknowledgement,
   ResumeManyRequest,
   ResumeRequest,
@@ -47,12 +44,23 @@ import type { EmbeddedEngine } from './engine.ts'
 import { readHistory } from './history.ts'
 import { checkInput, newRun } from './new-run.ts'
 import type { NewRun } from './new-run.ts'
+import {
+  argumentsInvalid,
+  assertEntrySize,
+  assertGoing,
+  assertKey,
+  interruptIn,
+  isCode,
+  needsPerson,
+  openInterrupt,
+  runEnded,
+  soleInterrupt,
+  streamMoved,
+} from './refusals.ts'
 import { endOf } from './run-end.ts'
 import { decodeValue } from './stored-values.ts'
-import { aborted } from '@holdfast/core'
 
 const ancestorsWalked = 64
-const idempotencyKeyBytes = 512
 const messageIdBytes = 256
 const inboxPage = 1_000
 
@@ -470,94 +478,4 @@ export class EmbeddedSupervisor implements Supervisor {
       current = run?.record.childOf ?? run?.record.parentRunId
     }
   }
-}
-
-/** The interrupt that a payload names itself, where its schema has `interrupt_id`. */
-function interruptIn(payload: JsonValue): string | undefined {
-  if (typeof payload !== 'object' || payload === null || !('interrupt_id' in payload))
-    return undefined
-  const { interrupt_id: id } = payload
-  return typeof id === 'string' ? id : undefined
-}
-
-/** @throws `run_ended`, `run_not_interrupted`, `ambiguous_interrupt` */
-function soleInterrupt(run: StoredRun): string {
-  if (isTerminal(run.record.status)) throw runEnded(run)
-  const open = unansweredInterrupts(run)
-  const [sole] = open
-  if (sole === undefined) {
-    throw new HoldfastError(ErrorCode.runNotInterrupted, {
-      message: `Run ${run.record.id} has no open interrupt.`,
-      details: { run_id: run.record.id },
-    })
-  }
-  if (open.length === 1) return sole.id
-  throw new HoldfastError(ErrorCode.ambiguousInterrupt, {
-    message: `Run ${run.record.id} has ${open.length} open interrupts: name one.`,
-    details: {
-      run_id: run.record.id,
-      interrupts: open.map(({ id, key }) => ({ id, key })),
-    },
-  })
-}
-
-/** @throws `run_not_interrupted`, `interrupt_not_found` */
-function openInterrupt(run: StoredRun, interruptId: string): OpenInterrupt {
-  const interrupt = run.record.interrupts.find(({ id }) => id === interruptId)
-  if (interrupt !== undefined) return interrupt
-  throw new HoldfastError(
-    run.record.interrupts.length === 0 ? ErrorCode.runNotInterrupted : ErrorCode.interruptNotFound,
-    {
-      message: `Run ${run.record.id} has no such open interrupt.`,
-      details: { run_id: run.record.id },
-    },
-  )
-}
-
-function needsPerson(interrupt: OpenInterrupt): HoldfastError {
-  return new HoldfastError(ErrorCode.interruptNeedsPerson, {
-    message: 'Only a person can answer this interrupt.',
-    details: { interrupt_id: interrupt.id },
-  })
-}
-
-function runEnded(run: StoredRun): HoldfastError {
-  return new HoldfastError(ErrorCode.runEnded, {
-    message: `Run ${run.record.id} has ended.`,
-    details: { run_id: run.record.id, status: run.record.status },
-  })
-}
-
-function streamMoved(run: StoredRun): HoldfastError {
-  return new HoldfastError(ErrorCode.runConflict, {
-    message: `Run ${run.record.id} has gone on since it was looked at.`,
-    details: { run_id: run.record.id },
-  })
-}
-
-function assertKey(key: string | undefined): void {
-  if (key === undefined) return
-  if (key !== '' && utf8Length(key) <= idempotencyKeyBytes) return
-  throw argumentsInvalid(`An idempotency key must have 1 to ${idempotencyKeyBytes} bytes.`)
-}
-
-function assertEntrySize(value: string): void {
-  if (value.length * 3 <= Limits.inboxEntryBytes) return
-  if (utf8Length(value) <= Limits.inboxEntryBytes) return
-  throw new HoldfastError(ErrorCode.limitExceeded, {
-    message: `A message can have ${Limits.inboxEntryBytes} bytes.`,
-    details: { limit: 'inboxEntryBytes' },
-  })
-}
-
-function assertGoing(options: SupervisorCallOptions, what: string): void {
-  if (options.signal?.aborted === true) throw aborted(options.signal, what)
-}
-
-function argumentsInvalid(message: string): HoldfastError {
-  return new HoldfastError(ErrorCode.argumentsInvalid, { message })
-}
-
-function isCode(error: unknown, code: ErrorCode): boolean {
-  return isHoldfastError(error) && error.code === code
 }
