@@ -1,5 +1,5 @@
 // The one place that picks implementations. Everything else knows ports.
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { agentWorkflow, WorkflowAgent } from '@holdfast/agent'
 import {
@@ -7,6 +7,7 @@ import {
   createConversationReader,
   createRunsHandler,
 } from '@holdfast/chat-server'
+import { HoldfastError } from '@holdfast/core'
 import { system } from '@holdfast/core/system'
 import type { Log } from '@holdfast/core'
 import { createEngine } from '@holdfast/engine'
@@ -49,7 +50,7 @@ const instructions =
 /** Opens the database and puts the order desk together. @throws HoldfastError, with one clear line */
 export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
   const { databasePath, secret, reportPauseMs, model, pageFolder, log } = options
-  mkdirSync(dirname(databasePath), { recursive: true })
+  makeFolder(dirname(databasePath))
   const store = await openSqliteStore({ path: databasePath, log })
   const cookies = createSessionCookies(
     sessionKey(secret, besideDatabase(databasePath, 'session.key')),
@@ -127,7 +128,7 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
         infoResponse(request, info) ??
         (await chats.handle(request)) ??
         (await runs.handle(request)) ??
-        (await page(request)) ??
+        (isApi(request) ? undefined : await page(request)) ??
         notFound()
       return withCookie(response, session)
     },
@@ -141,6 +142,24 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
   }
 }
 
+function makeFolder(path: string): void {
+  try {
+    makeMissing(path)
+  } catch (cause) {
+    throw new HoldfastError('configuration_invalid', {
+      message: `The folder ${path} for the database cannot be made.`,
+      cause,
+    })
+  }
+}
+
+/** One folder after the other: Node's own `recursive` never ends where the system refuses with ENOENT. */
+function makeMissing(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
+  makeMissing(dirname(path))
+  mkdirSync(path)
+}
+
 /** What the page says about the model. */
 function infoResponse(
   request: Request,
@@ -148,6 +167,11 @@ function infoResponse(
 ): Response | undefined {
   const { pathname } = new URL(request.url)
   return pathname === '/api/info' && request.method === 'GET' ? Response.json(info) : undefined
+}
+
+/** What is asked of the API and not there is an error, and no place in the page. */
+function isApi(request: Request): boolean {
+  return /^\/api(?:\/|$)/.test(new URL(request.url).pathname)
 }
 
 function notFound(): Response {

@@ -1,18 +1,18 @@
 import { jsonSchema, tool } from 'ai'
 import type { ToolSet } from 'ai'
+import Type from 'typebox'
+import type { TSchema } from 'typebox'
 import type { DurableToolOptions } from '@holdfast/agent'
+import { compileSchema } from '@holdfast/json'
+import type { ValueOf } from '@holdfast/json'
 import type { OrderBook } from './orders.ts'
 
-interface OrderArguments {
-  readonly order_id: string
-}
-
-const orderArguments = jsonSchema<OrderArguments>({
-  type: 'object',
-  properties: { order_id: { type: 'string', pattern: '^[0-9]{4,9}$' } },
-  required: ['order_id'],
-  additionalProperties: false,
-})
+const orderArguments = checkedSchema(
+  Type.Object(
+    { order_id: Type.String({ pattern: '^[0-9]{4,9}$' }) },
+    { additionalProperties: false },
+  ),
+)
 
 /** The desk's own tools: one that looks, and one with an effect, which a person has to approve. */
 export function orderTools(orders: OrderBook): ToolSet {
@@ -41,4 +41,17 @@ export function orderTools(orders: OrderBook): ToolSet {
       },
     }),
   }
+}
+
+/** AI SDK checks a call only when it is told how to: nobody is asked to approve what cannot be done. */
+function checkedSchema<const Schema extends TSchema>(schema: Schema) {
+  const { validate } = compileSchema(schema)
+  return jsonSchema<ValueOf<Schema>>(schema, {
+    validate(value) {
+      const checked = validate(value)
+      if (checked.ok) return { success: true, value: checked.value }
+      const issues = checked.issues.map(({ path, message }) => `${path} ${message}`.trim())
+      return { success: false, error: new TypeError(issues.join('; ')) }
+    },
+  })
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { HoldfastError } from '@holdfast/core'
 
 /** An order of the desk. Amounts are whole euros. */
 export interface Order {
@@ -34,12 +35,24 @@ const seeded: readonly Omit<Order, 'status'>[] = [
 export class OrderBook {
   readonly #database: DatabaseSync
 
+  /** Opens the books, or begins new ones. @throws `store_unavailable` */
   constructor(path: string) {
-    this.#database = new DatabaseSync(path)
+    try {
+      this.#database = new DatabaseSync(path)
+      this.#open()
+    } catch (cause) {
+      throw new HoldfastError('store_unavailable', {
+        message: `${path} cannot be opened: is it a database, and may it be written?`,
+        cause,
+      })
+    }
+  }
+
+  #open(): void {
     this.#database.exec(`
+      PRAGMA busy_timeout = 2000;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
-      PRAGMA busy_timeout = 2000;
       CREATE TABLE IF NOT EXISTS orders (
         id TEXT PRIMARY KEY, item TEXT NOT NULL, total INTEGER NOT NULL,
         status TEXT NOT NULL DEFAULT 'open');

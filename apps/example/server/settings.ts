@@ -1,4 +1,4 @@
-import { HoldfastError } from '@holdfast/core'
+import { configurationInvalid } from '@holdfast/core'
 
 /** What the server is told by its environment. */
 export interface Settings {
@@ -11,14 +11,17 @@ export interface Settings {
   readonly reportPauseMs: number
 }
 
+/** Variables and their values. A variable that is empty is as good as none. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
 /** Reads `HOST`, `PORT`, `HOLDFAST_DB`, `HOLDFAST_SECRET`. @throws `configuration_invalid` */
-export function settingsFrom(environment: Readonly<Record<string, string | undefined>>): Settings {
+export function settingsFrom(environment: Environment): Settings {
   return {
-    host: environment['HOST'] ?? '127.0.0.1',
-    port: wholeNumber(environment, 'PORT', 3_000, 65_535),
-    databasePath: environment['HOLDFAST_DB'] ?? '.holdfast/holdfast.db',
-    secret: environment['HOLDFAST_SECRET'],
-    reportPauseMs: wholeNumber(environment, 'HOLDFAST_REPORT_PAUSE_MS', 1_500, 86_400_000),
+    host: textSetting(environment, 'HOST') ?? '127.0.0.1',
+    port: numberSetting(environment, 'PORT', 3_000, 65_535),
+    databasePath: textSetting(environment, 'HOLDFAST_DB') ?? '.holdfast/holdfast.db',
+    secret: textSetting(environment, 'HOLDFAST_SECRET'),
+    reportPauseMs: numberSetting(environment, 'HOLDFAST_REPORT_PAUSE_MS', 1_500, 86_400_000),
   }
 }
 
@@ -27,17 +30,21 @@ export function besideDatabase(databasePath: string, suffix: string): string {
   return `${databasePath.replace(/\.db$/, '')}.${suffix}`
 }
 
-function wholeNumber(
-  environment: Readonly<Record<string, string | undefined>>,
+/** What a variable says, if it says anything. */
+export function textSetting(environment: Environment, name: string): string | undefined {
+  const text = environment[name]
+  return text === '' ? undefined : text
+}
+
+/** The whole number that a variable says, from 0. @throws `configuration_invalid` */
+export function numberSetting(
+  environment: Environment,
   name: string,
   fallback: number,
   max: number,
 ): number {
-  const text = environment[name]
-  if (text === undefined || text === '') return fallback
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= 0 && value <= max) return value
-  throw new HoldfastError('configuration_invalid', {
-    message: `${name} must be a whole number from 0 to ${max}.`,
-  })
+  const text = textSetting(environment, name)
+  if (text === undefined) return fallback
+  if (/^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text)
+  throw configurationInvalid(`${name} must be a whole number from 0 to ${max}.`)
 }

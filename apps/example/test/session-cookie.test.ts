@@ -20,8 +20,14 @@ describe('the session cookie', () => {
 
   test.each([
     ['without a signature', (value: string) => value.replace(/\.[^.]*$/, '')],
-    ['with another signature', (value: string) => value.replace(/\../, (c) => (c === '.A' ? '.Q' : '.A'))],
-    ['with another session', (value: string) => value.replace(/=./, (c) => (c === '=0' ? '=1' : '=0'))],
+    [
+      'with another signature',
+      (value: string) => value.replace(/\../, (c) => (c === '.A' ? '.Q' : '.A')),
+    ],
+    [
+      'with another session',
+      (value: string) => value.replace(/=./, (c) => (c === '=0' ? '=1' : '=0')),
+    ],
     ['that is nonsense', () => 'holdfast_session=%%%'],
   ])('%s is a new session', (_name, forge) => {
     const cookies = createSessionCookies('key')
