@@ -4,8 +4,10 @@ import {
   ErrorCode,
   HoldfastError,
   isHoldfastError,
+  isStoreConflict,
   isTerminal,
   Limits,
+  runNotFound,
   unansweredInterrupts,
 } from '@holdfast/core'
 import type { JsonValue, OpenInterrupt, StoredRun, SupervisorCallOptions } from '@holdfast/core'
@@ -109,4 +111,31 @@ export function argumentsInvalid(message: string): HoldfastError {
 /** Whether an error is Holdfast's, with this code. */
 export function isCode(error: unknown, code: ErrorCode): boolean {
   return isHoldfastError(error) && error.code === code
+}
+
+/** A refused write in the caller's words. Conflicts of the caller's own writes stay as they are. */
+export function refusalOf(error: unknown, run: StoredRun): unknown {
+  if (!isStoreConflict(error)) return error
+  const { id } = run.record
+  switch (error.facts.reason) {
+    case 'run-ended':
+    case 'log-closed':
+      return runEnded(run)
+    case 'run-absent':
+      return runNotFound(id)
+    case 'interrupt-not-open':
+      return new HoldfastError(ErrorCode.interruptNotFound, {
+        message: 'The interrupt is not open any more.',
+        details: { run_id: id },
+      })
+    case 'stream-number':
+      return streamMoved(run)
+    case 'inbox-full':
+      return new HoldfastError(ErrorCode.inboxFull, {
+        message: `Run ${id} has too many messages that it has not read.`,
+        details: { run_id: id },
+      })
+    default:
+      return error
+  }
 }
