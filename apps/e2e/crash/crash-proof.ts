@@ -19,6 +19,8 @@ export interface CrashProofOptions extends CrashArguments {
 const seedsThatSeeAll = 10
 /** Longer ones are whole in `evidence.json`. */
 const longestText = 700
+/** How many are told of a seed. */
+const mostProblems = 30
 
 /**
  * Runs every seed, prints the figures of each and, of several, their sum. Resolves with whether all
@@ -44,7 +46,11 @@ export async function proveCrashes(options: CrashProofOptions): Promise<boolean>
     stands = false
     writeFileSync(join(folder, 'evidence.json'), JSON.stringify(record, undefined, 1))
     complain(`seed ${seed} did not stand: databases, server.log, evidence.json in ${folder}`)
-    for (const { kind, text } of problems) complain(`  ${kind}: ${text.slice(0, longestText)}`)
+    for (const { kind, text } of problems.slice(0, mostProblems)) {
+      complain(`  ${kind}: ${text.slice(0, longestText)}`)
+    }
+    const more = problems.length - mostProblems
+    if (more > 0) complain(`  and ${more} more`)
   }
   if (summaries.length === 1) return stands
   const total = sumOf(summaries)

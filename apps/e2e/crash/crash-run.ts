@@ -109,7 +109,7 @@ export async function crashRun({ kills, seed }: CrashRunOptions): Promise<CrashR
       seconds: (performance.now() - startedAt) / 1000,
       reconnects: ledger.reconnects,
       inbox: ledger.inbox,
-      expectedEffects: ledger.effects,
+      expectedEffects: [...ledger.effects.values()],
       effects,
       interrupts: ledger.interrupts,
       failures: ledger.failures,

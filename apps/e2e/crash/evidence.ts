@@ -131,13 +131,13 @@ export type InboxEvidence = { readonly scenario: string } & (
     }
 )
 
-/** An effect that was asked for once, or refused. */
+/** An effect that was asked for once, or refused. `at most 1`: the request was never acknowledged. */
 export interface ExpectedEffect {
   readonly scenario: string
   readonly orderId: string
   readonly kind: Effect['kind']
   readonly amount: number
-  readonly times: 0 | 1
+  readonly times: 0 | 1 | 'at most 1'
 }
 
 /** A row of the order desk's effects. */

@@ -42,10 +42,16 @@ export class Ledger {
   readonly answers = new Map<string, LedgerAnswer>()
   readonly chats = new Map<string, LedgerChat>()
   readonly inbox: InboxEvidence[] = []
-  readonly effects: ExpectedEffect[] = []
+  /** By order. */
+  readonly effects = new Map<string, ExpectedEffect>()
   readonly failures: string[] = []
   interrupts = 0
   reconnects = 0
+
+  /** How often an effect must have happened at the end; what was said of its order before does not count any more. */
+  expectEffect(effect: ExpectedEffect): void {
+    this.effects.set(effect.orderId, effect)
+  }
 
   /** A run was acknowledged. Told again, it is the same. */
   acknowledgeRun(run: Pick<LedgerRun, 'runId' | 'scenario' | 'browser' | 'rightEnds'>): LedgerRun {

@@ -62,9 +62,11 @@ function effectProblems(record: CrashRecord): readonly Problem[] {
     const happened = record.effects.filter((effect) => effect.orderId === orderId)
     const right = happened.filter((effect) => effect.kind === kind && effect.amount === amount)
     const text = `${scenario}: order ${orderId} has ${JSON.stringify(happened)}; right is ${times} ${kind} of ${amount}`
-    if (happened.length > times || right.length > times) {
+    const most = times === 0 ? 0 : 1
+    const least = times === 1 ? 1 : 0
+    if (happened.length > most) {
       problems.push(problem('duplicated_effect', text))
-    } else if (right.length < times) {
+    } else if (right.length < least || right.length < happened.length) {
       problems.push(problem('lost_run', text))
     }
   }

@@ -73,8 +73,24 @@ describe('the verdict about a crash run', () => {
     expect(kindsOf({ ...good, strayRuns })).toEqual(['duplicated_effect'])
   })
 
-  test('finds an effect that did not happen', () => {
+  test('finds an effect that did not happen, or not as it was asked for', () => {
     expect(kindsOf({ ...good, effects: [] })).toEqual(['lost_run'])
+    const other = [{ kind: 'refund', orderId: '500001', amount: 41 }]
+    expect(kindsOf({ ...good, effects: other })).toEqual(['lost_run'])
+  })
+
+  test('leaves open whether an effect happened whose request was never acknowledged', () => {
+    const [effect] = good.effects
+    if (effect === undefined) throw new Error('no effect')
+    const record = (effects: CrashRecord['effects']): CrashRecord => ({
+      ...good,
+      expectedEffects: good.expectedEffects.map((one) => ({ ...one, times: 'at most 1' })),
+      effects,
+    })
+    expect(problemsOf(record([]))).toEqual([])
+    expect(problemsOf(record([effect]))).toEqual([])
+    expect(kindsOf(record([effect, effect]))).toEqual(['duplicated_effect'])
+    expect(kindsOf(record([{ ...effect, amount: 41 }]))).toEqual(['lost_run'])
   })
 
   test('finds a cancel, an approval and a message that were not carried out', () => {

@@ -11,13 +11,9 @@ export async function cancelOrder({ name, browser, chat, orders, random }: Stage
   const { ledger } = browser
   const approved = random.next() < 0.6
   const order = orders.add(random.between(1, 500))
-  ledger.effects.push({
-    scenario: name,
-    orderId: order.id,
-    kind: 'cancellation',
-    amount: order.total,
-    times: approved ? 1 : 0,
-  })
+  const { id: orderId, total: amount } = order
+  const effect = { scenario: name, orderId, kind: 'cancellation', amount } as const
+  ledger.expectEffect({ ...effect, times: 0 })
   const said = approved ? 'cancelled.' : `not cancelled: ${reason}.`
   const expected = {
     text: `${cancelIntro(order)}Order ${order.id}${approved ? ': ' : ' was '}${said}`,
@@ -26,7 +22,9 @@ export async function cancelOrder({ name, browser, chat, orders, random }: Stage
   const asked = await chat.say(name, `cancel order ${order.id}`, expected)
   const question = await chat.finish(asked)
   const { message, toolCallId } = answered(question, approved)
+  if (approved) ledger.expectEffect({ ...effect, times: 'at most 1' })
   const told = await chat.decide(name, message, expected)
+  if (approved) ledger.expectEffect({ ...effect, times: 1 })
   ledger.inbox.push({ scenario: name, kind: 'approval', runId: told.runId, toolCallId, approved })
   await chat.finish(asked, told)
 }

@@ -1,3 +1,4 @@
+import type { ExpectedEffect } from '../evidence.ts'
 import { refundText } from '../expected-text.ts'
 import { refundLimit } from '../order-tables.ts'
 import type { Stage } from '../stage.ts'
@@ -18,22 +19,23 @@ async function refund(stage: Stage, total: number, isPaid: boolean): Promise<voi
   const { name, browser, orders } = stage
   const order = orders.add(total)
   const output = { order_id: order.id, refunded: isPaid, amount: isPaid ? total : 0 }
-  browser.ledger.effects.push({
-    scenario: name,
-    orderId: order.id,
-    kind: 'refund',
-    amount: total,
-    times: isPaid ? 1 : 0,
-  })
+  const { ledger } = browser
+  const expect = (times: ExpectedEffect['times']): void => {
+    ledger.expectEffect({ scenario: name, orderId: order.id, kind: 'refund', amount: total, times })
+  }
+  const isAsked = total > refundLimit
+  expect(isAsked ? 0 : 'at most 1')
   const runId = await startWorkflow(stage, {
     request: `refund order ${order.id}`,
     reply: (run) => refundText(order, run),
     rightEnds: [{ status: 'completed', output }],
   })
-  if (total > refundLimit) {
+  if (isAsked) {
     const question = await watchQuestion(browser, runId)
+    if (isPaid) expect('at most 1')
     await resumeRun(browser, runId, question, { approved: isPaid, note: 'decided by hand' })
-    browser.ledger.inbox.push({ scenario: name, kind: 'resume', runId, output })
+    ledger.inbox.push({ scenario: name, kind: 'resume', runId, output })
   }
+  if (isPaid) expect(1)
   await watchRun(browser, runId, () => false)
 }

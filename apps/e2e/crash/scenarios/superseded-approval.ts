@@ -13,7 +13,7 @@ export async function supersededApproval({
   const order = orders.add(random.between(1, 500))
   const other = orders.add(random.between(1, 500))
   const reply = lookUpText(other)
-  ledger.effects.push({
+  ledger.expectEffect({
     scenario: name,
     orderId: order.id,
     kind: 'cancellation',
