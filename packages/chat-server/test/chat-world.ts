@@ -12,7 +12,7 @@ import {
 import { createScriptedRuns, type ScriptedRuns } from './scripted-runs.ts'
 
 export const ann = sessionIdFor('ann')
-export const bob = sessionIdFor('bob')
+const bob = sessionIdFor('bob')
 export const origin = 'http://chat.test'
 
 export interface World {
