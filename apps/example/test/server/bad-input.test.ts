@@ -300,7 +300,7 @@ describe('bad input', () => {
 
   test.each([...bodies, bytesThatAreNoText, ...turns, ...unknown, ...methods])(
     '$what is refused with $status $code, and the server goes on',
-    async ({ what: _, path = '/api/chat', status, code, ...raw }) => {
+    async ({ path = '/api/chat', status, code, ...raw }) => {
       const { headers, text, ...rest } = await sendRaw(desk.origin, { path, ...raw })
       const contentType = String(headers['content-type'])
       expectError({ status: rest.status, contentType, text }, status, code)

@@ -55,10 +55,10 @@ export function startDesk(environment: Readonly<Record<string, string>>): DeskPr
   })
   const desk: DeskProcess = {
     ready,
-    ended: once(child, 'close').then(([code, signal]) => {
+    ended: once(child, 'close').then(([code, signal]): DeskEnd => {
       running.delete(desk)
       settle?.reject(new Error(`the desk ended with ${String(code ?? signal)}: ${stderr}`))
-      return { code, signal, stdout, stderr } as DeskEnd
+      return { code, signal, stdout, stderr }
     }),
     kill: (signal) => void child.kill(signal),
   }

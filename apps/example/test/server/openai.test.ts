@@ -17,7 +17,7 @@ let openAi: OpenAiServer
 afterEach(async () => {
   await desk.close()
   await openAi.close()
-  expect(openAi.complaints).toStrictEqual([])
+  if (openAi.complaints.length > 0) throw new Error(openAi.complaints.join('\n'))
 })
 
 async function open(script: Script): Promise<ReturnType<typeof openBrowser>> {

@@ -151,7 +151,7 @@ describe('a database that cannot be used', () => {
   test('in a folder that may not be written', async () => {
     // To root everything may be written that is on a disk.
     const isRoot = process.getuid?.() === 0
-    const closed = isRoot ? '/proc/self' : join(folder, 'closed')
+    const closed = isRoot ? '/sys/kernel' : join(folder, 'closed')
     if (!isRoot) mkdirSync(closed, { mode: 0o555 })
     const end = await startDesk({ HOLDFAST_DB: join(closed, 'inner', 'desk.db') }).ended
     expectRefusal(end, /The folder .*inner/)
