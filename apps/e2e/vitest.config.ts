@@ -6,6 +6,7 @@ export default defineProject(({ mode }) => ({
   test: {
     name: 'e2e',
     environment: 'node',
+    globalSetup: 'test/browser/support/global-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
