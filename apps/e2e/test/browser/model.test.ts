@@ -1,15 +1,25 @@
+import {
+  lastRequestOf,
+  type OpenAiServer,
+  resultsOf,
+  startOpenAiServer,
+} from '@holdfast/example/openai-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CompletionServer, startCompletionServer } from './support/completion-server.ts'
 import { describeDesk } from './support/desk.ts'
 
-let model: CompletionServer
+let model: OpenAiServer
 
 beforeAll(async () => {
-  model = await startCompletionServer(({ request, results }) => {
-    if (results.length > 0) return { text: `The tool said ${results.join(' and ')}` }
+  model = await startOpenAiServer((conversation) => {
+    const request = lastRequestOf(conversation)
+    const results = resultsOf(conversation)
+    if (results.length > 0) {
+      return { kind: 'answer', text: `The tool said ${results.join(' and ')}` }
+    }
     const order = /cancel (\d+)/.exec(request)?.[1]
-    if (order === undefined) return { text: `You wrote “${request}”, in **bold**.` }
-    return { text: 'One moment.', call: { name: 'cancel_order', input: { order_id: order } } }
+    if (order === undefined) return { kind: 'answer', text: `You wrote “${request}”, in **bold**.` }
+    const call = { id: 'call-1', name: 'cancel_order', input: { order_id: order } }
+    return { kind: 'answer', text: 'One moment. ', calls: [call] }
   })
 })
 
@@ -46,6 +56,7 @@ describeDesk(
         'you: cancel 1003',
         /^assistant: One moment\. Cancelled order 1003 approved by you The tool said .*cancelled/,
       ])
+      expect(model.complaints).toEqual([])
     })
   },
 )

@@ -1,3 +1,4 @@
+// oxlint-disable vitest/no-standalone-expect -- a tab is only held by tests
 import type { ConsoleMessage, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
