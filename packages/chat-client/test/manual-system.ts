@@ -22,8 +22,8 @@ const watchMs = 60_000
  * clock.
  */
 export function createManualSystem({
-  pauses: mode = 'skip' as 'skip' | 'hold',
-} = {}): ManualSystem {
+  pauses: mode = 'skip',
+}: { readonly pauses?: 'skip' | 'hold' } = {}): ManualSystem {
   const timers = new Set<Timer>()
   const pauses: number[] = []
   const warnings: string[] = []

@@ -12,7 +12,6 @@ import {
 import { createScriptedRuns, type ScriptedRuns } from './scripted-runs.ts'
 
 export const ann = sessionIdFor('ann')
-const bob = sessionIdFor('bob')
 export const origin = 'http://chat.test'
 
 export interface World {
