@@ -12,6 +12,7 @@ import { system } from '@holdfast/core/system'
 import type { Log } from '@holdfast/core'
 import { createEngine } from '@holdfast/engine'
 import { openSqliteStore } from '@holdfast/store-sqlite'
+import type { SqliteStore } from '@holdfast/store-sqlite'
 import { createWorkflowTools } from '@holdfast/tools'
 import { toAiSdkTools } from '@holdfast/tools/ai-sdk'
 import { createCatalog } from '@holdfast/workflow'
@@ -49,13 +50,9 @@ const instructions =
 
 /** Opens the database and puts the order desk together. @throws HoldfastError, with one clear line */
 export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
-  const { databasePath, secret, reportPauseMs, model, pageFolder, log } = options
-  makeFolder(dirname(databasePath))
-  const store = await openSqliteStore({ path: databasePath, log })
-  const cookies = createSessionCookies(
-    sessionKey(secret, besideDatabase(databasePath, 'session.key')),
-  )
-  const orders = new OrderBook(besideDatabase(databasePath, 'orders.db'))
+  const { reportPauseMs, model, pageFolder, log } = options
+  const { store, key, orders } = await openFiles(options)
+  const cookies = createSessionCookies(key)
   const workflows = [
     counterFlow,
     refundOrder(orders),
@@ -139,6 +136,29 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
       await store.close()
       orders.close()
     },
+  }
+}
+
+interface DeskFiles {
+  readonly store: SqliteStore
+  readonly key: string
+  readonly orders: OrderBook
+}
+
+/** Opens the database and what lies beside it: all of it, or nothing stays open. */
+async function openFiles({
+  databasePath,
+  secret,
+  log,
+}: Pick<DeskOptions, 'databasePath' | 'secret' | 'log'>): Promise<DeskFiles> {
+  makeFolder(dirname(databasePath))
+  const store = await openSqliteStore({ path: databasePath, log })
+  try {
+    const key = sessionKey(secret, besideDatabase(databasePath, 'session.key'))
+    return { store, key, orders: new OrderBook(besideDatabase(databasePath, 'orders.db')) }
+  } catch (error) {
+    await store.close()
+    throw error
   }
 }
 

@@ -27,7 +27,13 @@ async function main(): Promise<void> {
   const server = createServer((request, response) => listener(request, response))
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
-  const desk = await composeDesk({ ...settings, model, pageFolder, log: stderrLog })
+  const desk = await composeDesk({ ...settings, model, pageFolder, log: stderrLog }).catch(
+    (error: unknown) => {
+      server.close()
+      server.closeAllConnections()
+      throw error
+    },
+  )
   listener = toNodeListener((request) => desk.handle(request))
   process.stdout.write(`Order desk: ${addressOf(server)} (model: ${model.name})\n`)
 
@@ -68,8 +74,10 @@ function explain(error: unknown): string {
 
 try {
   await main()
-  process.exit(0)
 } catch (error) {
   process.stderr.write(`${explain(error)}\n`)
-  process.exit(1)
+  process.exitCode = 1
 }
+// Everything is closed, so the process ends by itself, with no thread cut off in its work. What a
+// model's library may have left open does not hold it for long.
+setTimeout(() => process.exit(), 5_000).unref()

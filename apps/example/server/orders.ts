@@ -37,10 +37,13 @@ export class OrderBook {
 
   /** Opens the books, or begins new ones. @throws `store_unavailable` */
   constructor(path: string) {
+    let database: DatabaseSync | undefined
     try {
-      this.#database = new DatabaseSync(path)
+      database = new DatabaseSync(path)
+      this.#database = database
       this.#open()
     } catch (cause) {
+      database?.close()
       throw new HoldfastError('store_unavailable', {
         message: `${path} cannot be opened: is it a database, and may it be written?`,
         cause,

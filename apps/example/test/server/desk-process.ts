@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,11 +19,33 @@ export interface DeskProcess {
   /** Resolves with the origin that it says it is at. @throws when it ends before, with what it wrote */
   readonly ready: Promise<string>
   readonly ended: Promise<DeskEnd>
+  /** As `ended`, for a desk that ends by itself. @throws when it does not, with where its threads are */
+  refused(): Promise<DeskEnd>
   kill(signal: NodeJS.Signals): void
 }
 
 /** Everything that was started and has not ended. */
 const running = new Set<DeskProcess>()
+
+/** How long a desk that is to be refused may take: it never hangs the suite. Milliseconds. */
+const patienceMs = 20_000
+
+/** What each thread of a process does in the kernel, where the system tells. */
+function threadsOf(pid: number | undefined): string {
+  try {
+    const folder = `/proc/${pid}/task`
+    return readdirSync(folder)
+      .map((thread) => {
+        const read = (name: string): string =>
+          readFileSync(join(folder, thread, name), 'utf8').trim()
+        const state = /^State:\s+(\S)/m.exec(read('status'))?.[1]
+        return `${read('comm')} ${state} ${read('wchan')} ${read('syscall').split(' ')[0]}`
+      })
+      .join(', ')
+  } catch (error) {
+    return String(error)
+  }
+}
 
 /** Starts the desk with this environment and no model keys; without `PORT` on a port that is free. */
 export function startDesk(environment: Readonly<Record<string, string>>): DeskProcess {
@@ -33,8 +55,6 @@ export function startDesk(environment: Readonly<Record<string, string>>): DeskPr
       HOME: process.env['HOME'],
       PORT: '0',
       HOLDFAST_DEMO_DELAY_MS: '0',
-      // Many are started: what was compiled once is not compiled again.
-      NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache'),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -60,6 +80,17 @@ export function startDesk(environment: Readonly<Record<string, string>>): DeskPr
       settle?.reject(new Error(`the desk ended with ${String(code ?? signal)}: ${stderr}`))
       return { code, signal, stdout, stderr }
     }),
+    async refused() {
+      const patience = setTimeout(() => {
+        stderr += `Still there after ${patienceMs} ms; its threads: ${threadsOf(child.pid)}\n`
+        child.kill('SIGKILL')
+      }, patienceMs)
+      try {
+        return await desk.ended
+      } finally {
+        clearTimeout(patience)
+      }
+    },
     kill: (signal) => void child.kill(signal),
   }
   // Who waits for the end alone is not troubled by the rest.

@@ -105,7 +105,7 @@ describe('a database that cannot be used', () => {
       const path = copyOfDatabase(what.replaceAll(' ', '-'))
       spoil(path)
       const before = digests(join(path, '..'))
-      expectRefusal(await startDesk({ HOLDFAST_DB: path }).ended, line)
+      expectRefusal(await startDesk({ HOLDFAST_DB: path }).refused(), line)
       expect(digests(join(path, '..'))).toStrictEqual(before)
     },
   )
@@ -115,7 +115,10 @@ describe('a database that cannot be used', () => {
     const owner = startDesk({ HOLDFAST_DB: path })
     const origin = await owner.ready
     const before = readFileSync(path)
-    expectRefusal(await startDesk({ HOLDFAST_DB: path }).ended, /desk\.db is owned by process \d+/)
+    expectRefusal(
+      await startDesk({ HOLDFAST_DB: path }).refused(),
+      /desk\.db is owned by process \d+/,
+    )
     expect(readFileSync(path).equals(before)).toBe(true)
     expect((await fetch(`${origin}/api/chat`)).status).toBe(200)
   })
@@ -127,7 +130,7 @@ describe('a database that cannot be used', () => {
     const other = new DatabaseSync(path)
     other.exec('pragma locking_mode = exclusive; begin exclusive')
     try {
-      const end = await startDesk({ HOLDFAST_DB: path }).ended
+      const end = await startDesk({ HOLDFAST_DB: path }).refused()
       expectRefusal(end, /desk\.db is locked by another process/)
     } finally {
       other.close()
@@ -136,14 +139,14 @@ describe('a database that cannot be used', () => {
   })
 
   test('a folder', async () => {
-    const end = await startDesk({ HOLDFAST_DB: folder }).ended
+    const end = await startDesk({ HOLDFAST_DB: folder }).refused()
     expectRefusal(end, /holdfast-start-/)
   })
 
   test('in a folder that is a file', async () => {
     const file = join(folder, 'a-file')
     writeFileSync(file, 'x')
-    const end = await startDesk({ HOLDFAST_DB: join(file, 'desk.db') }).ended
+    const end = await startDesk({ HOLDFAST_DB: join(file, 'desk.db') }).refused()
     expectRefusal(end, /The folder .*a-file/)
     expect(readFileSync(file, 'utf8')).toBe('x')
   })
@@ -153,9 +156,9 @@ describe('a database that cannot be used', () => {
     const isRoot = process.getuid?.() === 0
     const closed = isRoot ? '/sys/kernel' : join(folder, 'closed')
     if (!isRoot) mkdirSync(closed, { mode: 0o555 })
-    const end = await startDesk({ HOLDFAST_DB: join(closed, 'inner', 'desk.db') }).ended
+    const end = await startDesk({ HOLDFAST_DB: join(closed, 'inner', 'desk.db') }).refused()
     expectRefusal(end, /The folder .*inner/)
-    const inside = await startDesk({ HOLDFAST_DB: join(closed, 'desk.db') }).ended
+    const inside = await startDesk({ HOLDFAST_DB: join(closed, 'desk.db') }).refused()
     expectRefusal(inside, /desk\.db/)
   })
 
@@ -164,7 +167,7 @@ describe('a database that cannot be used', () => {
     const books = path.replace('.db', '.orders.db')
     writeFileSync(books, 'three orders\n'.repeat(500))
     const before = readFileSync(books)
-    expectRefusal(await startDesk({ HOLDFAST_DB: path }).ended, /desk\.orders\.db/)
+    expectRefusal(await startDesk({ HOLDFAST_DB: path }).refused(), /desk\.orders\.db/)
     expect(readFileSync(books).equals(before)).toBe(true)
   })
 })
@@ -187,7 +190,7 @@ describe('settings that cannot be used', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0
     const unborn = join(folder, 'unborn', 'desk.db')
     try {
-      const end = await startDesk({ HOLDFAST_DB: unborn, PORT: String(port) }).ended
+      const end = await startDesk({ HOLDFAST_DB: unborn, PORT: String(port) }).refused()
       expectRefusal(end, /port.* in use/i)
       expect(readdirSync(folder)).not.toContain('unborn')
     } finally {
@@ -202,7 +205,7 @@ describe('settings that cannot be used', () => {
     ['HOST', 'no.such.host.invalid'],
   ])('%s=%s', async (name, value) => {
     const unborn = join(folder, 'unborn', 'desk.db')
-    const end = await startDesk({ HOLDFAST_DB: unborn, [name]: value }).ended
+    const end = await startDesk({ HOLDFAST_DB: unborn, [name]: value }).refused()
     expectRefusal(end, new RegExp(name))
     expect(readdirSync(folder)).not.toContain('unborn')
   })
