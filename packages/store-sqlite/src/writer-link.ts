@@ -7,9 +7,11 @@
 // K1. What is asked for in one turn of the event loop goes to the writer in one message.
 // K2. Chunks are held for at most `chunkHoldMs`, and go along with the first commit that is not.
 // K3. If the thread ends by itself, everything that waits is answered, as of unknown outcome.
+// K4. When opening has failed, or closing has resolved, the thread has exited: its process may then.
 import { Worker } from 'node:worker_threads'
 import { ErrorCode, HoldfastError, Limits } from '@holdfast/core'
 import type { System } from '@holdfast/core'
+import { system as realSystem } from '@holdfast/core/system'
 import type { SqlDriver } from './driver.ts'
 import { GroupWriter } from './group-writer.ts'
 import { storageError } from './storage-error.ts'
@@ -38,6 +40,8 @@ export interface WriterPort {
   send(input: WriterInput): void
   /** Whether something is being waited for: a thread that is only idle does not keep a process alive. */
   setBusy(busy: boolean): void
+  /** Resolves once the writer that was closed, or is lost, is gone altogether. */
+  gone(): Promise<void>
 }
 
 /** What a line tells its store of. */
@@ -104,14 +108,16 @@ export class WriterLink {
   }
 
   /** Has everything written that was asked for, and the file closed. */
-  close(): Promise<void> {
-    if (this.#lost !== undefined) return Promise.resolve()
-    this.#send()
-    return new Promise((resolve) => {
-      this.#closing = { resolve }
-      this.#port.setBusy(true)
-      this.#port.send({ kind: 'close' })
-    })
+  async close(): Promise<void> {
+    this.#port.setBusy(true)
+    if (this.#lost === undefined) {
+      this.#send()
+      await new Promise<void>((resolve) => {
+        this.#closing = { resolve }
+        this.#port.send({ kind: 'close' })
+      })
+    }
+    await this.#port.gone()
   }
 
   /** What the writer has sent. */
@@ -191,16 +197,20 @@ export async function startWorker(
   events: LinkEvents,
 ): Promise<WriterLink> {
   const worker = new Worker(workerFile, { workerData: settings, ...workerOptions })
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => resolve())
+  })
   const link = new WriterLink(
     {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       send: (input) => worker.postMessage(input),
       setBusy: (busy) => (busy ? worker.ref() : worker.unref()),
+      gone: () => threadGone(worker, exited),
     },
     options,
     events,
   )
-  await new Promise<void>((resolve, reject) => {
+  const opened = new Promise<void>((resolve, reject) => {
     worker.on('message', (text: string) => {
       const output = JSON.parse(text) as WriterOutput
       if (output.kind === 'opened') resolve()
@@ -216,8 +226,24 @@ export async function startWorker(
       link.lose(undefined)
     })
   })
+  try {
+    await opened
+  } catch (error) {
+    await threadGone(worker, exited)
+    throw error
+  }
   worker.unref()
   return link
+}
+
+/** How long a thread with nothing left to do may take to exit before it is ended. Milliseconds. */
+const exitMs = 5_000
+
+/** Waits for a thread's exit, in real time; one that does not exit by itself is ended. */
+async function threadGone(worker: Worker, exited: Promise<void>): Promise<void> {
+  const cancel = realSystem.after(exitMs, () => void worker.terminate())
+  await exited
+  cancel()
 }
 
 /** Starts a writer on this thread: for hosts that cannot start another. */
@@ -229,7 +255,11 @@ export function startInThread(
 ): WriterLink {
   const inputs: WriterInput[] = []
   let writing = false
-  const link = new WriterLink({ send: receive, setBusy: () => undefined }, options, events)
+  const link = new WriterLink(
+    { send: receive, setBusy: () => undefined, gone: () => Promise.resolve() },
+    options,
+    events,
+  )
   const loop = new WriteLoop(
     openWriter(driver, settings),
     settings.path,
