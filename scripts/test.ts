@@ -43,6 +43,8 @@ const { values, positionals } = parseArgs({
 })
 const long = values.long
 const limitMs = (long ? 60 : 10) * 60_000
+// A guard against hanging, no claim about speed: a disk that many share may stand still for a minute.
+const hangMs = 180_000
 const ci = process.env['CI'] === 'true'
 
 const suites = findSuites()
@@ -120,6 +122,8 @@ async function runSuite({ name, folder }: Suite): Promise<Outcome> {
       'run',
       ...(long ? ['--mode', 'long'] : []),
       '--allowOnly=false',
+      `--testTimeout=${hangMs}`,
+      `--hookTimeout=${hangMs}`,
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${file}`,

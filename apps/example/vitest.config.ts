@@ -6,6 +6,9 @@ export default defineProject(({ mode }) => ({
   test: {
     name: 'example',
     environment: 'node',
+    // Guards against hanging: desks are processes, and a busy disk may hold one up.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
     exclude: mode === 'long' ? [] : ['test/**/*.long.test.ts'],
   },

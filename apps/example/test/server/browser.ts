@@ -132,7 +132,7 @@ export async function runOf(browser: Browser, definition: string, status: string
       throw new Error(`no ${definition} is ${status}: ${JSON.stringify(runs)}`)
     },
     // Below the rate limit.
-    { interval: 100, timeout: 15_000 },
+    { interval: 100, timeout: 60_000 },
   )
 }
 

@@ -28,7 +28,7 @@ export interface DeskProcess {
 const running = new Set<DeskProcess>()
 
 /** How long a desk that is to be refused may take: it never hangs the suite. Milliseconds. */
-const patienceMs = 20_000
+const patienceMs = 90_000
 
 /** What each thread of a process does in the kernel, where the system tells. */
 function threadsOf(pid: number | undefined): string {

@@ -6,8 +6,6 @@ import { OrderBook } from '../../server/orders.ts'
 import { openBrowser, runOf, says, textOf } from './browser.ts'
 import { endAll, startDesk } from './desk-process.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 let folder: string
 
 beforeAll(() => {
@@ -47,7 +45,7 @@ async function answerOf(browser: ReturnType<typeof openBrowser>, chatId: string)
         .map(textOf)
         .join('|')
     },
-    { interval: 100, timeout: 15_000 },
+    { interval: 100, timeout: 60_000 },
   )
 }
 

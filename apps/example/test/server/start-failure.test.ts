@@ -14,7 +14,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type DeskEnd, endAll, startDesk } from './desk-process.ts'
 
 let folder: string
@@ -30,7 +30,6 @@ beforeAll(async () => {
   await desk.ended
 })
 afterEach(endAll)
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A folder of its own with a copy of the database in it. */

@@ -7,7 +7,7 @@ const serverIsAway =
   /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/
 
 /** Often enough to see an answer while it is being written, in milliseconds. */
-const often = { interval: 10, timeout: 30_000 }
+const often = { interval: 10, timeout: 60_000 }
 
 /** The numbers from 1, as the demo model counts. */
 export function countTo(last: number): string {
