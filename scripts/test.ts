@@ -64,21 +64,9 @@ if (suites.some(({ folder }) => folder.startsWith('apps/'))) {
     failures.push('the build failed')
   }
 }
-for (const suite of suites) {
-  const startedAt = Date.now()
-  const outcome = await runSuite(suite)
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1)
-  const green = outcome.failed === 0 && outcome.problems.length === 0
-  if (!green) console.log(outcome.log)
-  console.log(
-    `${green ? 'ok  ' : 'FAIL'} ${suite.name}: ${outcome.passed} passed, ${outcome.failed} failed` +
-      `${outcome.skipped.length > 0 ? `, ${outcome.skipped.length} skipped` : ''} (${seconds} s)`,
-  )
-  passed += outcome.passed
-  failedTests += outcome.failed
-  failures.push(...outcome.problems.map((problem) => `${suite.name}: ${problem}`))
-  skipped.push(...outcome.skipped.map((title) => `${suite.name}: ${title}`))
-}
+// Two at a time: many of them wait for disks, servers and a browser more than they compute.
+const queue = [...suites]
+await Promise.all([runQueue(), runQueue()])
 for (const title of skipped) console.log(`skipped  ${title}`)
 for (const problem of failures) console.log(`problem  ${problem}`)
 const failed = failedTests + failures.length
@@ -112,6 +100,27 @@ function findSuites(): readonly Suite[] {
 /** Packages first: what they get wrong explains what the apps and the tarballs get wrong. */
 function rank({ folder }: Suite): number {
   return folder.startsWith('packages/') ? 0 : 1
+}
+
+async function runQueue(): Promise<void> {
+  for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
+    const startedAt = Date.now()
+    const outcome = await runSuite(suite)
+    record(suite, outcome, (Date.now() - startedAt) / 1000)
+  }
+}
+
+function record(suite: Suite, outcome: Outcome, seconds: number): void {
+  const green = outcome.failed === 0 && outcome.problems.length === 0
+  if (!green) console.log(outcome.log)
+  console.log(
+    `${green ? 'ok  ' : 'FAIL'} ${suite.name}: ${outcome.passed} passed, ${outcome.failed} failed` +
+      `${outcome.skipped.length > 0 ? `, ${outcome.skipped.length} skipped` : ''} (${seconds.toFixed(1)} s)`,
+  )
+  passed += outcome.passed
+  failedTests += outcome.failed
+  failures.push(...outcome.problems.map((problem) => `${suite.name}: ${problem}`))
+  skipped.push(...outcome.skipped.map((title) => `${suite.name}: ${title}`))
 }
 
 async function runSuite({ name, folder }: Suite): Promise<Outcome> {
