@@ -96,7 +96,7 @@ const surfaces: Readonly<Record<string, Surface>> = {
     exports: ['.'],
     internal: ['core'],
     thirdParty: [],
-    peers: [],
+    peers: ['better-sqlite3'],
   },
   testing: {
     layer: 'kit',

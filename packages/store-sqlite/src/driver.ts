@@ -1,5 +1,5 @@
 // The SQLite library, behind the little that this package needs of one.
-import { DatabaseSync } from 'node:sqlite'
+import { configurationInvalid } from '@holdfast/core'
 
 /** What a column may hold. */
 export type SqlValue = null | number | bigint | string | Uint8Array
@@ -28,7 +28,7 @@ export type SqlDriver = (path: string, options: { readonly readOnly: boolean }) 
 
 /** The library that comes with Node. */
 export const nodeSqlite: SqlDriver = (path, { readOnly }) => {
-  const database = new DatabaseSync(path, { readOnly })
+  const database = new (library().DatabaseSync)(path, { readOnly })
   return {
     exec: (sql) => database.exec(sql),
     prepare(sql) {
@@ -42,4 +42,15 @@ export const nodeSqlite: SqlDriver = (path, { readOnly }) => {
     },
     close: () => database.close(),
   }
+}
+
+/** Not imported: hosts without it, or that warn of it, may use another driver. */
+function library(): NonNullable<ReturnType<typeof process.getBuiltinModule<'node:sqlite'>>> {
+  const found = process.getBuiltinModule('node:sqlite')
+  if (found === undefined) {
+    throw configurationInvalid(
+      "This host has no node:sqlite; option driver: 'better-sqlite3' does without it.",
+    )
+  }
+  return found
 }

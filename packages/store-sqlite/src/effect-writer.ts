@@ -210,8 +210,8 @@ export class EffectWriter {
     this.#run('delete from log where session = ? and name = ?', session, inbox)
     this.#run('delete from run where key = ?', run)
     this.#run(
-      'delete from input where session = ?1 and digest = ?2' +
-        ' and not exists (select 1 from run where session = ?1 and input = ?2)',
+      'delete from input where session = ? and digest = ? and not exists' +
+        ' (select 1 from run where run.session = input.session and run.input = input.digest)',
       session,
       digestBytes(inputDigest),
     )

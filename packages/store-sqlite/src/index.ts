@@ -1,2 +1,3 @@
+export type { SqliteDriverName } from './named-driver.ts'
 export { openSqliteStore } from './sqlite-store.ts'
 export type { SqliteStore, SqliteStoreOptions } from './sqlite-store.ts'

@@ -165,9 +165,9 @@ export class SqliteReads {
     const chunks: StreamChunk[] = []
     let left = bytesPerPage.stream
     for (const row of this.#iterate(
-      'select first, data, tags from chunk where stream = ?1 and first >= coalesce(' +
-        '(select max(first) from chunk where stream = ?1 and first <= ?2), 0) order by first',
-      [stream, from],
+      'select first, data, tags from chunk where stream = ? and first >= coalesce(' +
+        '(select max(first) from chunk where stream = ? and first <= ?), 0) order by first',
+      [stream, stream, from],
     )) {
       const first = numberOf(row['first'])
       for (const [index, chunk] of chunksOf(row).entries()) {

@@ -27,8 +27,9 @@ import {
 } from '@holdfast/core/commit-rules'
 import { system as realSystem } from '@holdfast/core/system'
 import { inspectFile, openForReading } from './connection.ts'
-import { nodeSqlite } from './driver.ts'
 import type { SqlDriver } from './driver.ts'
+import { driverNamed } from './named-driver.ts'
+import type { SqliteDriverName } from './named-driver.ts'
 import { takeOwnerLock } from './owner-lock.ts'
 import { SqliteReads } from './reads.ts'
 import { storageError } from './storage-error.ts'
@@ -50,6 +51,11 @@ export interface SqliteStoreOptions {
   readonly system?: System
   /** Default: silent. */
   readonly log?: Log
+  /**
+   * The SQLite library: Node's own (default), or better-sqlite3 13 or newer, an optional peer that is
+   * loaded only when it is asked for.
+   */
+  readonly driver?: SqliteDriverName
   /** Writes on a thread of its own, so that a sync holds nobody up. Default true. */
   readonly worker?: boolean
   /** How many commits may wait before more are refused as `store_unavailable`. Default 10,000. */
@@ -68,13 +74,14 @@ export interface SqliteStore extends Store {
  * Opens a store in a SQLite file. Every commit that resolves has been synced to the disk.
  *
  * @throws `store_owned` while another process owns it, `store_corrupt`, `record_from_newer_version`,
- * `store_read_only`, `store_unavailable` while another process has locked it
+ * `store_read_only`, `store_unavailable` while another process has locked it,
+ * `configuration_invalid` when the driver cannot be loaded
  */
-export function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  return openWithDriver(nodeSqlite, options)
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  return openWithDriver(driverNamed(options.driver ?? 'node'), options)
 }
 
-/** As {@link openSqliteStore}, over another library. With a thread of its own only Node's can be used. */
+/** As {@link openSqliteStore}, over any library; a thread of its own loads the one of `options.driver`. */
 export async function openWithDriver(
   driver: SqlDriver,
   options: SqliteStoreOptions,
@@ -91,6 +98,7 @@ export async function openWithDriver(
   const node = system.uuid()
   const settings: WriterSettings = {
     path,
+    driver: options.driver ?? 'node',
     ...(owner ? { node } : {}),
     pid: process.pid,
     tombstoneMs: wholeNumberOption('tombstoneMs', options.tombstoneMs ?? Limits.tombstoneMs, {

@@ -13,10 +13,29 @@ const primary = {
   notADatabase: 26,
 } as const
 
+/** The same by name, as better-sqlite3 tells them; an extended code begins with its primary one. */
+const primaryByName: ReadonlyMap<string, number> = new Map([
+  ['PERM', primary.perm],
+  ['BUSY', primary.busy],
+  ['LOCKED', primary.locked],
+  ['READONLY', primary.readOnly],
+  ['IOERR', primary.ioError],
+  ['CORRUPT', primary.corrupt],
+  ['FULL', primary.full],
+  ['CANTOPEN', primary.cannotOpen],
+  ['NOTADB', primary.notADatabase],
+])
+
+/** What SQLite says that means nothing in particular to a caller: `SQLITE_ERROR`. */
+const otherCode = 1
+
 /** SQLite's primary result code of an error, or `undefined` if it is not SQLite's. */
 export function sqliteCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
+  if (!('code' in error) || typeof error.code !== 'string') return undefined
+  const name = /^SQLITE_([A-Z]+)/.exec(error.code)?.[1]
+  return name === undefined ? undefined : (primaryByName.get(name) ?? otherCode)
 }
 
 /** Whether another connection holds the lock, so that the same may succeed in a moment. */

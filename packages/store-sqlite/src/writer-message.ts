@@ -8,6 +8,7 @@ import type {
   SessionClaim,
   SessionId,
 } from '@holdfast/core'
+import type { SqliteDriverName } from './named-driver.ts'
 
 /**
  * A commit on its way to the writer: JSON text, which is quicker to send than objects, and the bytes
@@ -72,6 +73,7 @@ export type WriterOutput =
 
 /** How a writer's thread is opened. */
 export interface WriterSettings {
+  readonly driver: SqliteDriverName
   readonly path: string
   /** The node's id; absent for a client. */
   readonly node?: string

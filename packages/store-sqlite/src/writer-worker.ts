@@ -1,7 +1,7 @@
 // The entry of the thread that writes.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { nodeSqlite } from './driver.ts'
 import { GroupWriter } from './group-writer.ts'
+import { driverNamed } from './named-driver.ts'
 import { storageError } from './storage-error.ts'
 import { WriteLoop } from './write-loop.ts'
 import { sendableError } from './writer-message.ts'
@@ -13,7 +13,7 @@ const settings = workerData as WriterSettings
 const send = (output: WriterOutput): void => port.postMessage(JSON.stringify(output))
 
 try {
-  const writer = new GroupWriter(nodeSqlite, settings)
+  const writer = new GroupWriter(driverNamed(settings.driver), settings)
   const loop = new WriteLoop(
     writer,
     settings.path,

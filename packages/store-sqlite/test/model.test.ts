@@ -1,6 +1,7 @@
 import { describeModel } from '@holdfast/conformance'
 import type { StoreTarget } from '@holdfast/conformance'
 import { createMemoryDatabase } from '@holdfast/store-memory'
+import { describe } from 'vitest'
 import { sqliteTarget } from './sqlite-target.ts'
 
 /** The memory store is the reference: it keeps what the rules say in plain maps. */
@@ -18,4 +19,12 @@ const memory: StoreTarget = {
   },
 }
 
-describeModel(sqliteTarget({ worker: false }), memory, 60)
+// Each database of a writer on its own thread costs the start of a thread: fewer of them.
+describe.each([
+  { driver: 'node', worker: false, databases: 60 },
+  { driver: 'node', worker: true, databases: 8 },
+  { driver: 'better-sqlite3', worker: false, databases: 60 },
+  { driver: 'better-sqlite3', worker: true, databases: 8 },
+] as const)('driver $driver, worker $worker', ({ databases, ...options }) => {
+  describeModel(sqliteTarget(options), memory, databases)
+})

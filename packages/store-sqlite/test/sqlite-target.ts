@@ -7,7 +7,7 @@ import { openSqliteStore } from '../src/index.ts'
 import type { SqliteStoreOptions } from '../src/index.ts'
 
 /** A SQLite store, for the suite. */
-export function sqliteTarget(options: Pick<SqliteStoreOptions, 'worker'>): StoreTarget {
+export function sqliteTarget(options: Pick<SqliteStoreOptions, 'worker' | 'driver'>): StoreTarget {
   return {
     capabilities: { durable: true, owners: 'one' },
     async create(databaseOptions = {}) {
