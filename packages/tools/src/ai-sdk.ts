@@ -1,8 +1,10 @@
 import type { Schema, ToolExecutionOptions, ToolSet } from 'ai'
-import { ErrorCode, HoldfastError, isHoldfastError } from '@holdfast/core'
+import { HoldfastError } from '@holdfast/core'
 import type { InvokableTool, JsonObject, JsonValue, RunId, ToolInvocation } from '@holdfast/core'
-import { checkJsonValue, decodeJson } from '@holdfast/json'
+import { decodeJson } from '@holdfast/json'
+import { asHoldfastError } from './define-tool.ts'
 import { modelErrorText } from './errors.ts'
+import { argumentsTextOf } from './value-arguments.ts'
 
 export { toFunctionDefinitions } from './function-definitions.ts'
 export type { AnthropicToolDefinition, OpenAiFunctionDefinition } from './function-definitions.ts'
@@ -48,8 +50,7 @@ function toAiSdkTool(tool: InvokableTool, options: AiSdkToolsOptions): ToolSet[s
     inputSchema: schemaOf(inputSchema),
     async execute(input: unknown, execution: ToolExecutionOptions<unknown>): Promise<JsonValue> {
       try {
-        const argumentsJson = JSON.stringify(exactNumbers(checkJsonValue(input)))
-        const result = await tool.invoke(argumentsJson, invocationOf(execution, options))
+        const result = await tool.invoke(argumentsTextOf(input), invocationOf(execution, options))
         return decodeJson(result.content[0].text)
       } catch (error) {
         const known = asHoldfastError(name, error)
@@ -76,23 +77,6 @@ function invocationOf(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(callerRunId === undefined ? {} : { callerRunId }),
   }
-}
-
-/** @throws `json_number_unsafe` */
-function exactNumbers(value: JsonValue): JsonValue {
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new HoldfastError(ErrorCode.jsonNumberUnsafe, {
-      message: 'An integer of the arguments is beyond 2^53 - 1.',
-    })
-  }
-  if (typeof value === 'object' && value !== null)
-    for (const part of Object.values(value)) exactNumbers(part)
-  return value
-}
-
-function asHoldfastError(name: string, error: unknown): HoldfastError {
-  if (isHoldfastError(error)) return error
-  return new HoldfastError(ErrorCode.internal, { message: `${name} failed inside.`, cause: error })
 }
 
 /** By which the SDK knows a schema as its own, whichever copy of it made the schema. */

@@ -94,7 +94,8 @@ function boundedResult(name: string, document: JsonObject, maxBytes: number): To
   })
 }
 
-function asHoldfastError(name: string, error: unknown): HoldfastError {
+/** Whatever a tool threw, as an error that is safe to show. */
+export function asHoldfastError(name: string, error: unknown): HoldfastError {
   if (isHoldfastError(error)) return error
   return new HoldfastError(ErrorCode.internal, {
     message: `${name} failed inside.`,
