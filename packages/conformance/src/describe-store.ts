@@ -1,9 +1,14 @@
 import { describe } from 'vitest'
 import { describeCommits } from './store-commits.ts'
+import { describeConflicts } from './store-conflicts.ts'
+import { describeGroups } from './store-groups.ts'
 import { describeLimits } from './store-limits.ts'
 import { describeLogs } from './store-logs.ts'
+import { describeOpening } from './store-opening.ts'
+import { describeOutcomes } from './store-outcomes.ts'
 import { describeOwnership } from './store-ownership.ts'
 import { describePurge } from './store-purge.ts'
+import { describeReads } from './store-reads.ts'
 import { describeStreams } from './store-streams.ts'
 import type { StoreTarget } from './store-target.ts'
 import { describeWatches } from './store-watches.ts'
@@ -13,11 +18,16 @@ export function describeStore(name: string, target: StoreTarget): void {
   // oxlint-disable-next-line vitest/valid-title -- the name is the caller's
   describe(name, { timeout: 120_000 }, () => {
     describeCommits(target)
+    describeConflicts(target)
+    describeGroups(target)
+    describeOutcomes(target)
     describeLogs(target)
     describeStreams(target)
+    describeReads(target)
     describeOwnership(target)
     describeWatches(target)
     describeLimits(target)
     describePurge(target)
+    describeOpening(target)
   })
 }

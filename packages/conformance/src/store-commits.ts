@@ -7,17 +7,19 @@ import {
   expectCode,
   expectConflict,
   onDatabase,
-  onSession,
   runRecord,
   SessionFixture,
+  sharedDatabase,
 } from './store-fixture.ts'
 import type { StoreTarget } from './store-target.ts'
 
 /** Commits of runs and journals: all or none, each conflict, groups, repeats. */
 export function describeCommits(target: StoreTarget): void {
   describe('a commit', () => {
+    const inSession = sharedDatabase(target)
+
     it('writes everything of it, and answers one result a write in order', () =>
-      onSession(target, async ({ sessionId }, store) => {
+      inSession(async ({ sessionId }, store) => {
         const runId = system.runId()
         const receipt = await store.commit({
           sessionId,
@@ -61,7 +63,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('writes nothing of it when its last write fails', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const { sessionId } = session
         const runId = await session.start({ status: 'running' })
         const other = system.runId()
@@ -87,7 +89,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('that is bad fails alone beside good ones of the same moment, before and behind it', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const { sessionId } = session
         const runId = await session.start()
         const journal = (revision: number) =>
@@ -122,7 +124,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('is judged in the order of asking, a hundred at once', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         await Promise.all(
           Array.from({ length: 100 }, (_, index) =>
@@ -141,7 +143,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('keeps chunks before the step that ends their stream, though they may be held', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const append = session.store.commit({
           ...session.owned({
@@ -162,7 +164,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('of chunks alone is written without company', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         await session.store.commit({
           ...session.owned({
@@ -177,7 +179,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('takes nothing from its caller but what it was when it was asked for', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const chunks = [{ data: '"first"' }]
         const writing = session.write({
@@ -192,14 +194,16 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('that writes nothing succeeds', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         expect(await session.write()).toEqual({ results: [] })
       }))
   })
 
   describe('a repeated commit id', () => {
+    const inSession = sharedDatabase(target)
+
     it('gives the first receipt and writes nothing again, also after the session moved on', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start({ status: 'running' })
         const commit = {
           ...session.owned(
@@ -219,7 +223,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('in the same moment gives the same receipt', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const commit = {
           ...session.owned({ kind: 'journal-append', runId, revision: 1, data: '[]' }),
@@ -248,8 +252,10 @@ export function describeCommits(target: StoreTarget): void {
   })
 
   describe('a run', () => {
+    const inSession = sharedDatabase(target)
+
     it('is created once', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start()
         await expectConflict(session.start({ id: runId }), 'run-exists')
       }))
@@ -267,14 +273,14 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('tells who holds an idempotency key, with the input', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start({}, 'order-7')
         const facts = await expectConflict(session.start({}, 'order-7'), 'idempotency-key')
         expect(facts).toMatchObject({ runId, inputDigest: digest, write: 1 })
       }))
 
     it('started twice with one key in the same moment is started once', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const outcomes = await Promise.allSettled(
           Array.from({ length: 8 }, () => session.start({}, 'double-click')),
         )
@@ -283,7 +289,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('is swapped at its revision only', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start()
         const swap = await session.swapOf(runId, { status: 'running' })
         expect(await session.write(swap)).toEqual({ results: [{ kind: 'run', revision: 2 }] })
@@ -300,7 +306,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('keeps its identity', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const { sessionId } = session
         const runId = await session.start()
         const record = runRecord(sessionId, runId)
@@ -320,7 +326,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('never ends twice, and moves only as the table says', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const illegal: readonly (readonly [RunStatus, RunStatus])[] = [
           ['pending', 'completed'],
           ['pending', 'interrupted'],
@@ -336,7 +342,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('has an updatedAt that never goes back', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start({ updatedAt: 5_000 })
         await session.swap(runId, { status: 'running', updatedAt: 4_000 })
         expect((await store.run(session.sessionId, runId))?.record.updatedAt).toBe(5_000)
@@ -346,8 +352,10 @@ export function describeCommits(target: StoreTarget): void {
   })
 
   describe('a journal', () => {
+    const inSession = sharedDatabase(target)
+
     it('grows by the next revision only', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start()
         for (const revision of [0, 2, 7]) {
           const facts = await expectConflict(
@@ -368,7 +376,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('takes its end in the commit that ends the run, and nothing afterwards', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start({ status: 'running' })
         const end = await session.swapOf(runId, { status: 'completed' })
         await session.write(end, { kind: 'journal-append', runId, revision: 1, data: '["end"]' })
@@ -379,7 +387,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('shows the newest head, whether or not the last revisions carried one', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const shown = async () => (await store.run(session.sessionId, runId))?.head
         expect(await shown()).toBeUndefined()
@@ -401,7 +409,7 @@ export function describeCommits(target: StoreTarget): void {
       }))
 
     it('is read in pages from any revision, within their bytes', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const large = 'x'.repeat(1_500_000)
         for (let revision = 1; revision <= 5; revision += 1) {
@@ -433,8 +441,10 @@ export function describeCommits(target: StoreTarget): void {
   })
 
   describe('a list of runs', () => {
+    const inSession = sharedDatabase(target)
+
     it('is paged by id in both directions, and filtered', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const { sessionId } = session
         const parentRunId = system.runId()
         const ids: string[] = []

@@ -12,7 +12,7 @@ import type {
   StoreWrite,
 } from '@holdfast/core'
 import { system } from '@holdfast/core/system'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import type { StoreDatabase, StoreDatabaseOptions, StoreTarget } from './store-target.ts'
 
 /** A digest of the right form. */
@@ -142,6 +142,28 @@ export function onSession(
     async (database, store) => test(await SessionFixture.claim(store), store, database),
     options,
   )
+}
+
+/**
+ * Runs tests on claimed sessions of one database, as sessions share nothing. Call it in a `describe`
+ * whose tests neither close the store nor ask for work: opening a database may cost more than a test.
+ */
+export function sharedDatabase(
+  target: StoreTarget,
+): (test: (session: SessionFixture, store: Store) => Promise<void>) => Promise<void> {
+  let database: StoreDatabase | undefined
+  let store: Store | undefined
+  beforeAll(async () => {
+    database = await target.create()
+    store = await database.open()
+  })
+  afterAll(async () => {
+    await database?.destroy()
+  })
+  return async (test) => {
+    if (store === undefined) throw new Error('The database was not opened.')
+    await test(await SessionFixture.claim(store), store)
+  }
 }
 
 /** Expects a commit to be refused for this reason, and answers with what the conflict tells. */

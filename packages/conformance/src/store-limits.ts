@@ -55,6 +55,17 @@ export function describeLimits(target: StoreTarget): void {
               onFailure: 'skip',
             }),
           },
+          head: {
+            limit: Limits.runRecordBytes,
+            // As JSON text, whose frame takes the rest.
+            of: (text) => ({
+              kind: 'journal-append',
+              runId,
+              revision: (revision += 1),
+              data: '[]',
+              head: { t: text.slice('{"t":""}'.length / 2) },
+            }),
+          },
           document: {
             limit: Limits.documentBytes,
             of: (value) => ({
@@ -77,7 +88,7 @@ export function describeLimits(target: StoreTarget): void {
           )
           expect(await store.logEntry(sessionId, 'markers', name)).toBeUndefined()
           // What was asked for and refused has taken no number.
-          if (name === 'journal') revision -= 1
+          if (name === 'journal' || name === 'head') revision -= 1
           if (name === 'chunk') next -= 1
         }
         const page = await store.logPage(sessionId, 'l', { from: 0, limit: 1 })
@@ -118,6 +129,50 @@ export function describeLimits(target: StoreTarget): void {
           await expectCode(session.write(write(`${longest}x`)), 'limit_exceeded')
           await expectCode(session.write(write('')), 'arguments_invalid')
         }
+        const runId = await session.start()
+        let next = 0
+        const named: readonly ((name: string) => Promise<unknown>)[] = [
+          (commitId) => session.store.commit({ ...session.owned(), commitId }),
+          (tag) =>
+            session.write({
+              kind: 'stream-append',
+              streamId: runId,
+              expectedNext: next++,
+              chunks: [{ data: '1', tag }],
+            }),
+        ]
+        for (const write of named) {
+          await write(longest)
+          await expectCode(write(`${longest}x`), 'limit_exceeded')
+          await expectCode(write(''), 'arguments_invalid')
+        }
+        const page = await session.store.streamPage(sessionId, runId, { from: 0, limit: 9 })
+        expect(page?.chunks).toEqual([{ data: '1', tag: longest }])
+      }))
+
+    it('holds to the byte for a run row, when it is created and when it is swapped', () =>
+      onSession(target, async (session, store) => {
+        const { sessionId } = session
+        const bytes = (record: object) => new TextEncoder().encode(JSON.stringify(record)).length
+        const runId = system.runId()
+        const bare = { ...runRecord(sessionId, runId), statusSummary: '' }
+        const room = Limits.runRecordBytes - bytes(bare)
+        // Two bytes a character, and one more if the room is odd.
+        const fits = 'é'.repeat(Math.floor(room / 2)) + 'x'.repeat(room % 2)
+        const record = (statusSummary: string) => ({ ...bare, statusSummary })
+        expect(bytes(record(fits))).toBe(Limits.runRecordBytes)
+        const create = (statusSummary: string) =>
+          session.anybody({ kind: 'run-create', record: record(statusSummary) })
+        await expectCode(create(`${fits}x`), 'limit_exceeded')
+        await create(fits)
+        const swap = (statusSummary: string) =>
+          session.write({ kind: 'run-swap', record: record(statusSummary), expectedRevision: 1 })
+        await expectCode(swap(`${fits}x`), 'limit_exceeded')
+        await swap(fits)
+        expect(await store.run(sessionId, runId)).toMatchObject({
+          record: record(fits),
+          revision: 2,
+        })
       }))
 
     it('holds for text: half a surrogate pair and U+0000 are refused, everything else is kept', () =>

@@ -2,7 +2,7 @@ import { inboxOf } from '@holdfast/core'
 import type { OpenInterrupt } from '@holdfast/core'
 import { system } from '@holdfast/core/system'
 import { describe, expect, it } from 'vitest'
-import { expectCode, expectConflict, onSession } from './store-fixture.ts'
+import { expectCode, expectConflict, sharedDatabase } from './store-fixture.ts'
 import type { StoreTarget } from './store-target.ts'
 
 /** Logs, inboxes and their guards; documents. */
@@ -16,8 +16,10 @@ export function describeLogs(target: StoreTarget): void {
   }
 
   describe('a log', () => {
+    const inSession = sharedDatabase(target)
+
     it('gives the order, keeps keys apart, and is read in pages', () =>
-      onSession(target, async ({ sessionId }, store) => {
+      inSession(async ({ sessionId }, store) => {
         const append = (key: string) =>
           store.commit({
             sessionId,
@@ -50,7 +52,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('tells names with slashes and quotes apart', () =>
-      onSession(target, async ({ sessionId }, store) => {
+      inSession(async ({ sessionId }, store) => {
         const names = ['a/b', 'a', "it's", '"', 'ü', '\u{1f600}', 'a/b/c']
         for (const log of names) {
           for (const key of ['c', 'b/c', '/']) {
@@ -67,7 +69,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('that is closed takes no more, and closing it again is harmless', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const append = session.anybody({
           kind: 'log-append',
           log: 'l',
@@ -112,7 +114,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('skips instead of failing when it is asked to, and the rest is written', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const { sessionId } = session
         const parent = await session.start({ status: 'completed' })
         const child = await session.start({ status: 'running' })
@@ -142,8 +144,10 @@ export function describeLogs(target: StoreTarget): void {
   })
 
   describe('an inbox', () => {
+    const inSession = sharedDatabase(target)
+
     it('shows its unread keys in the run, oldest first, as of the same read', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start({ status: 'running' })
         for (const key of ['message/b', 'cancel', 'message/a']) {
           await session.anybody(session.toInbox(runId, key))
@@ -158,7 +162,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('of a run that has ended or never was refuses, with or without a guard', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start({ status: 'running' })
         await session.anybody(session.toInbox(runId, 'message/1'))
         await session.swap(runId, { status: 'cancelled' })
@@ -176,7 +180,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('is guarded by an open interrupt, a stream number and a bound, each told as itself', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start({ status: 'running', stream: 2, interrupts: [interrupt] })
         const append = (key: string, guard: object) =>
           session.anybody(session.toInbox(runId, key, { guard: { runId, ...guard } }))
@@ -197,7 +201,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('is guarded by another run than its own too', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const ended = await session.start({ status: 'failed' })
         const runId = await session.start({ status: 'running' })
         await expectConflict(
@@ -220,7 +224,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('that grew stops the end, and an append that comes after the end is refused: none is lost', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start({ status: 'running' })
         const swap = await session.swapOf(runId, { status: 'completed' })
         const end = (expectedNext: number) =>
@@ -248,7 +252,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('that was closed lets the end win', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const runId = await session.start({ status: 'running' })
         const swap = await session.swapOf(runId, { status: 'completed' })
         await session.write({ kind: 'log-close', log: inboxOf(runId) })
@@ -258,8 +262,10 @@ export function describeLogs(target: StoreTarget): void {
   })
 
   describe('a document', () => {
+    const inSession = sharedDatabase(target)
+
     it('is put, replaced and deleted at its revision only', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const { sessionId } = session
         const put = (expectedRevision: number, value: string) =>
           session.anybody({
@@ -293,7 +299,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('that is made anew has a revision that its predecessor never had', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const document = { collection: 'c', key: 'k' } as const
         await session.anybody({
           kind: 'document-put',
@@ -316,7 +322,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('is swapped by one of many who try at once', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         const outcomes = await Promise.allSettled(
           Array.from({ length: 10 }, (_, index) =>
             session.anybody({
@@ -332,7 +338,7 @@ export function describeLogs(target: StoreTarget): void {
       }))
 
     it('is listed by key in the order of code points, page by page', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const keys = ['B', 'a', 'b', '\u{1f600}', '\uffee', 'é', '1']
         for (const key of keys) {
           await session.anybody({

@@ -1,8 +1,15 @@
-import { inboxOf, streamIdOf } from '@holdfast/core'
-import type { System } from '@holdfast/core'
+import { inboxOf, isRunPurged, streamIdOf } from '@holdfast/core'
+import type { StoreWrite, System } from '@holdfast/core'
 import { system } from '@holdfast/core/system'
 import { describe, expect, it } from 'vitest'
-import { digest, expectCode, expectConflict, onSession, SessionFixture } from './store-fixture.ts'
+import {
+  digest,
+  expectCode,
+  expectConflict,
+  onSession,
+  runRecord,
+  SessionFixture,
+} from './store-fixture.ts'
 import type { StoreTarget } from './store-target.ts'
 
 /** Purging, what goes with a run and what stays, and closing. */
@@ -53,6 +60,85 @@ export function describePurge(target: StoreTarget): void {
         expect(await store.input(sessionId, digest)).toBeDefined()
       }))
 
+    it('is told by each read as the port says, to nobody else, and by no write', () =>
+      onSession(target, async (session, store, database) => {
+        const { sessionId } = session
+        const client = await database.openClient()
+        const other = await SessionFixture.claim(store)
+        const runId = await session.start({ status: 'running' }, 'key')
+        const absent = system.runId()
+        await session.write(
+          { kind: 'stream-append', streamId: runId, expectedNext: 0, chunks: [{ data: '1' }] },
+          { kind: 'blob-put', runId, digest, bytes: new Uint8Array([1]) },
+          session.toInbox(runId, 'message/1'),
+        )
+        await session.swap(runId, { status: 'failed' })
+        const swap = await session.swapOf(runId, {})
+        await session.write({ kind: 'run-purge', runId })
+        const page = { from: 0, limit: 9 }
+        for (const handle of [store, client]) {
+          // Gone, for the session that had it, and for as long as its tombstone stands.
+          expect(await isRunPurged(handle, sessionId, runId)).toBe(true)
+          for (const streamId of [runId, streamIdOf(runId, 2), streamIdOf(runId, 99)]) {
+            await expectCode(handle.streamHead(sessionId, streamId), 'stream_gone')
+            await expectCode(handle.streamPage(sessionId, streamId, page), 'stream_gone')
+          }
+          // Another session, and another run, know of nothing.
+          expect(await isRunPurged(handle, other.sessionId, runId)).toBe(false)
+          expect(await isRunPurged(handle, sessionId, absent)).toBe(false)
+          expect(await handle.streamHead(other.sessionId, runId)).toBeUndefined()
+          expect(await handle.streamPage(other.sessionId, runId, page)).toBeUndefined()
+          // Every other read answers as for what never was.
+          const read = async (id: string, key: string) => ({
+            run: await handle.run(sessionId, id),
+            runs: (await handle.runs(sessionId)).items,
+            byKey: await handle.runByIdempotencyKey(sessionId, key),
+            journal: await handle.journal(sessionId, id, page),
+            blob: await handle.blob(sessionId, id, digest),
+            inbox: await handle.logPage(sessionId, inboxOf(id), page),
+            entry: await handle.logEntry(sessionId, inboxOf(id), 'message/1'),
+            input: await handle.input(sessionId, digest),
+          })
+          expect(await read(runId, 'key')).toEqual(await read(absent, 'never'))
+        }
+        const writes: readonly StoreWrite[] = [
+          { kind: 'blob-put', runId, digest, bytes: new Uint8Array([1]) },
+          { kind: 'run-create', record: runRecord(sessionId, runId) },
+          swap,
+          { kind: 'journal-append', runId, revision: 1, data: '[]' },
+          { kind: 'stream-append', streamId: streamIdOf(runId, 2), expectedNext: 0, chunks: [] },
+          { kind: 'stream-close', streamId: streamIdOf(runId, 2), end: 'failed' },
+          session.toInbox(runId, 'message/2'),
+          {
+            kind: 'log-append',
+            log: 'chat/1',
+            key: 'k',
+            value: '1',
+            guard: { runId, notEnded: true },
+            onFailure: 'fail',
+          },
+          { kind: 'run-purge', runId },
+        ]
+        for (const write of writes) await expectConflict(session.write(write), 'run-purged')
+        expect(await isRunPurged(store, sessionId, runId)).toBe(true)
+      }))
+
+    it('is told to who watches the run, or the runs of its session', () =>
+      onSession(target, async (session, store) => {
+        const { sessionId } = session
+        const runId = await session.start({ status: 'failed' })
+        const { signal } = new AbortController()
+        const watches = [
+          store.watch({ kind: 'run', sessionId, runId }, signal),
+          store.watch({ kind: 'runs', sessionId }, signal),
+        ].map((watch) => watch[Symbol.asyncIterator]())
+        for (const watch of watches) await watch.next()
+        const told = Promise.all(watches.map((watch) => watch.next()))
+        await session.write({ kind: 'run-purge', runId })
+        await told
+        expect((await store.runs(sessionId)).items).toEqual([])
+      }))
+
     it('takes an input along with the last run that refers to it', () =>
       onSession(target, async (session, store) => {
         const first = await session.start({ status: 'failed' })
@@ -97,7 +183,10 @@ export function describePurge(target: StoreTarget): void {
             session.write({ kind: 'stream-close', streamId: runId, end: 'failed' }),
             'run-purged',
           )
+          expect(await isRunPurged(session.store, session.sessionId, runId)).toBe(true)
           now += 2
+          expect(await isRunPurged(session.store, session.sessionId, runId)).toBe(false)
+          expect(await session.store.streamHead(session.sessionId, runId)).toBeUndefined()
           await session.start({ id: runId }, 'key')
           const again = await expectConflict(session.start({}, 'key'), 'idempotency-key')
           expect(again.runId).toBe(runId)
@@ -109,7 +198,8 @@ export function describePurge(target: StoreTarget): void {
 
   describe('a store that closes', () => {
     it('finishes what it accepted, and refuses what comes later', () =>
-      onSession(target, async (session, store) => {
+      onSession(target, async (session, store, database) => {
+        const client = await database.openClient()
         const writing = Promise.all(
           Array.from({ length: 20 }, (_, index) =>
             session.anybody({
@@ -134,6 +224,8 @@ export function describePurge(target: StoreTarget): void {
         expect(await writing).toHaveLength(20)
         await held
         await closing
+        const page = await client.logPage(session.sessionId, 'l', { from: 0, limit: 100 })
+        expect(page.next).toBe(21)
         await store.close()
       }))
 

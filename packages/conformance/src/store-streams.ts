@@ -1,14 +1,16 @@
 import { streamIdOf } from '@holdfast/core'
 import { system } from '@holdfast/core/system'
 import { describe, expect, it } from 'vitest'
-import { expectCode, expectConflict, onSession } from './store-fixture.ts'
+import { expectCode, expectConflict, sharedDatabase } from './store-fixture.ts'
 import type { StoreTarget } from './store-target.ts'
 
 /** Streams: their order, their end, and reads from any index. */
 export function describeStreams(target: StoreTarget): void {
   describe('a stream', () => {
+    const inSession = sharedDatabase(target)
+
     it('exists from its first append on, and takes the next index only', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const append = (expectedNext: number, ...texts: string[]) =>
           session.write({
@@ -26,7 +28,7 @@ export function describeStreams(target: StoreTarget): void {
       }))
 
     it('is closed once, in one of four ways, with its last chunk or without any', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const ends = ['completed', 'interrupted', 'cancelled', 'failed'] as const
         for (const [index, end] of ends.entries()) {
@@ -57,7 +59,7 @@ export function describeStreams(target: StoreTarget): void {
       }))
 
     it('belongs to a run that exists', () =>
-      onSession(target, async (session) => {
+      inSession(async (session) => {
         await expectConflict(
           session.write({ kind: 'stream-close', streamId: system.runId(), end: 'failed' }),
           'run-absent',
@@ -69,7 +71,7 @@ export function describeStreams(target: StoreTarget): void {
       }))
 
     it('gives from every index exactly what was stored behind it, however it was appended', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const chunks = [
           { data: '{"type":"start"}', tag: 'engine' },
@@ -112,7 +114,7 @@ export function describeStreams(target: StoreTarget): void {
       }))
 
     it('gives pages of about a MiB, and always one chunk', () =>
-      onSession(target, async (session, store) => {
+      inSession(async (session, store) => {
         const runId = await session.start()
         const large = `"${'x'.repeat(700_000)}"`
         await session.write({

@@ -150,6 +150,55 @@ export function describeWatches(target: StoreTarget): void {
         await Promise.all([write(), read(), read()])
       }))
 
+    it('of another handle misses nothing either', () =>
+      onSession(target, async (session, _store, database) => {
+        const { sessionId } = session
+        const client = await database.openClient()
+        const runId = await session.start({ status: 'running' })
+        const total = 40
+        const write = async () => {
+          for (let at = 1; at <= total; at += 1) {
+            await session.write(
+              {
+                kind: 'stream-append',
+                streamId: runId,
+                expectedNext: at - 1,
+                chunks: [{ data: '1' }],
+              },
+              { kind: 'journal-append', runId, revision: at, data: '[]' },
+              session.toInbox(runId, `message/${at}`),
+            )
+            // Now and then a pause, in which a reader falls asleep.
+            if (at % 8 === 0) await settle()
+          }
+        }
+        const reads = [
+          {
+            topic: { kind: 'stream', sessionId, streamId: runId },
+            read: async () => (await client.streamHead(sessionId, runId))?.next,
+          },
+          {
+            topic: { kind: 'run', sessionId, runId },
+            read: async () => ((await client.run(sessionId, runId))?.journalNext ?? 0) - 1,
+          },
+          {
+            topic: { kind: 'runs', sessionId },
+            read: async () => ((await client.runs(sessionId)).items[0]?.journalNext ?? 0) - 1,
+          },
+          {
+            topic: { kind: 'log', sessionId, log: inboxOf(runId) },
+            read: async () =>
+              (await client.logPage(sessionId, inboxOf(runId), { from: 0, limit: 1 })).next,
+          },
+        ] as const
+        const readers = reads.map(async ({ topic, read }) => {
+          const watch = watching(client, topic)
+          await watch.until(async () => (await read()) === total)
+          watch.stop()
+        })
+        await Promise.all([write(), ...readers])
+      }))
+
     it('ends with its signal, at once if that has fired already', () =>
       onDatabase(target, async (_database, store) => {
         const abort = new AbortController()
@@ -266,8 +315,9 @@ function watching(store: Store, topic: WatchTopic): Watching {
   return {
     next: () => iterator.next(),
     async until(holds) {
-      do await iterator.next()
-      while (!(await holds()))
+      do {
+        if ((await iterator.next()).done === true) throw new Error('The watch has ended.')
+      } while (!(await holds()))
     },
     stop: () => abort.abort(),
   }

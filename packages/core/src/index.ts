@@ -38,6 +38,7 @@ export {
   WaitingFor,
 } from './run.ts'
 export { decodeRunRecord, encodeRunRecord } from './run-codec.ts'
+export { isRunPurged } from './run-purged.ts'
 export { isTerminal, isTransitionAllowed } from './run-transitions.ts'
 export {
   answerKey,

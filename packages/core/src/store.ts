@@ -6,7 +6,11 @@
 // S4. A fence compares the session's epoch, never a clock.
 // S5. Reads show only what is durable.
 // S6. `watch` registers at once; its first `next()` resolves at once; it is coalesced, fires after
-//     what it tells of can be read, and never misses. Use: watch, read, wait.
+//     what it tells of can be read, and never misses. It may fire without a reason. Use: watch, read,
+//     wait.
+// S7. A commit that was refused has left no trace: no head has moved, its id is free.
+// S8. A purged run reads as one that never was, but for its streams, which are `stream_gone` while its
+//     tombstone stands.
 import type { ErrorCode } from './error-codes.ts'
 import { HoldfastError } from './error.ts'
 import type { RunId, SessionId, StreamId } from './ids.ts'
@@ -322,11 +326,11 @@ export interface StoredDocument {
 
 /** What can be watched. */
 export type WatchTopic =
-  /** Some session without a live owner may have work. */
+  /** Some session without a live owner may have work. From another process it may fire at any change there. */
   | { readonly kind: 'work' }
   /** A run's row or journal. */
   | { readonly kind: 'run'; readonly sessionId: SessionId; readonly runId: RunId }
-  /** The row or journal of any run of a session. */
+  /** The row or journal of any run of a session. From another process it may fire at any change there. */
   | { readonly kind: 'runs'; readonly sessionId: SessionId }
   | { readonly kind: 'stream'; readonly sessionId: SessionId; readonly streamId: StreamId }
   | { readonly kind: 'log'; readonly sessionId: SessionId; readonly log: string }
@@ -339,7 +343,7 @@ export interface SessionClaim {
 
 /** Reads of runs, as tools and pages need them. */
 export interface RunReader {
-  /** `undefined` for what does not exist, another session's included. */
+  /** `undefined` for what does not exist, another session's and a purged one included; see `isRunPurged`. */
   run(sessionId: SessionId, runId: RunId): Promise<StoredRun | undefined>
   runs(sessionId: SessionId, request?: RunPageRequest): Promise<Page<StoredRun, RunId>>
   runByIdempotencyKey(sessionId: SessionId, key: string): Promise<StoredRun | undefined>
@@ -356,14 +360,14 @@ export interface StreamReader {
    * Chunks from `from` on, at most `limit` (1..1,000) and about 1 MiB. `undefined`: no such stream yet.
    * From the head's `next` on it is empty.
    *
-   * @throws `stream_gone` below the first index
+   * @throws `stream_gone` below the first index, and of a purged run
    */
   streamPage(
     sessionId: SessionId,
     streamId: StreamId,
     request: { readonly from: number; readonly limit: number },
   ): Promise<StreamPage | undefined>
-  /** The head alone: constant time. */
+  /** The head alone: constant time. @throws `stream_gone` of a purged run, while its tombstone stands */
   streamHead(sessionId: SessionId, streamId: StreamId): Promise<StreamHead | undefined>
 }
 

@@ -42,9 +42,11 @@ const itemsPerPage = 1_000
 /** Reads of a memory database. Each answers with fresh copies. */
 export class MemoryReads {
   readonly #tables: MemoryTables
+  readonly #now: () => number
 
-  constructor(tables: MemoryTables) {
+  constructor(tables: MemoryTables, now: () => number) {
     this.#tables = tables
+    this.#now = now
   }
 
   run(sessionId: SessionId, runId: RunId): StoredRun | undefined {
@@ -138,11 +140,17 @@ export class MemoryReads {
   streamHead(sessionId: SessionId, streamId: StreamId): StreamHead | undefined {
     const parsed = parseStreamId(streamId)
     if (parsed === undefined) return undefined
-    const run = this.#tables.view.runs.get(runAt(sessionId, parsed.runId))
-    if (run?.kind === 'purged') throw streamGone(streamId)
+    if (this.#isPurged(runAt(sessionId, parsed.runId))) throw streamGone(streamId)
     const state = this.#tables.view.streams.get(streamAt(sessionId, parsed.runId, parsed.number))
     if (state === undefined) return undefined
     return { first: 0, next: state.next, ...(state.end === undefined ? {} : { end: state.end }) }
+  }
+
+  /** Whether a tombstone stands. One whose time has come is looked for only where there is one. */
+  #isPurged(at: string): boolean {
+    if (this.#tables.view.runs.get(at)?.kind !== 'purged') return false
+    this.#tables.expire(this.#now())
+    return this.#tables.view.runs.get(at)?.kind === 'purged'
   }
 
   logPage(

@@ -6,7 +6,7 @@ import { MemoryReads } from './memory-reads.ts'
 
 /** Opens a store over a database; without a node it is a client. */
 export function openMemoryStore(backend: MemoryBackend, node: MemoryNode | undefined): Store {
-  const reads = new MemoryReads(backend.tables)
+  const reads = new MemoryReads(backend.tables, () => backend.system.now())
   const hub = createWatchHub()
   backend.hubs.add(hub)
   let state: 'open' | 'closing' | 'closed' = 'open'
