@@ -107,10 +107,10 @@ const surfaces: Readonly<Record<string, Surface>> = {
   },
   tools: {
     layer: 'feature',
-    exports: ['.', './ai-sdk'],
+    exports: ['.', './ai-sdk', './mcp'],
     internal: ['core', 'json', 'workflow'],
     thirdParty: [],
-    peers: ['ai'],
+    peers: ['@modelcontextprotocol/sdk', 'ai'],
   },
   workflow: {
     layer: 'kernel',

@@ -1,8 +1,5 @@
 /** The body of a request as text; `undefined` when it has more bytes than allowed. */
-export async function boundedBody(
-  request: Request,
-  maxBytes: number,
-): Promise<string | undefined> {
+export async function boundedBody(request: Request, maxBytes: number): Promise<string | undefined> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > maxBytes) return undefined
   const decoder = new TextDecoder()

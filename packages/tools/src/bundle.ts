@@ -2,15 +2,14 @@ import { configurationInvalid, isUuid, Limits, wholeNumberOption } from '@holdfa
 import type {
   Catalog,
   DefinitionReference,
-  InputReader,
   InvokableTool,
-  RunReader,
   SessionId,
   Timers,
   Watcher,
 } from '@holdfast/core'
 import { system } from '@holdfast/core/system'
 import { definitionListTool } from './definition-list.ts'
+import type { ToolRunReader } from './journaled-questions.ts'
 import { offeredDefinitions } from './offered-definitions.ts'
 import type { PrepareRun } from './prepare-run.ts'
 import { runCancelTool } from './run-cancel.ts'
@@ -35,13 +34,11 @@ export interface WorkflowToolsConfig {
    * are protected, runs of those that nobody knows can be stopped.
    */
   readonly catalog: Catalog
-  /** Reads runs; a store is one. */
-  readonly runs: RunReader
   /**
-   * Named so that a composition can be passed whole. The tools never read an input: the supervisor
-   * stores it in the commit that creates the run.
+   * Reads runs; a store is one. With its `journal` the schema of a question that the run's row was too
+   * large for is shown and checked; without, the supervisor alone checks the answer.
    */
-  readonly inputs?: InputReader
+  readonly runs: ToolRunReader
   /** Of this session: another's is refused. */
   readonly supervisor: ToolSupervisor
   /**

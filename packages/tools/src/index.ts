@@ -1,5 +1,6 @@
 export { createWorkflowTools, workflowTool, workflowToolNames } from './bundle.ts'
 export type { WorkflowToolName, WorkflowTools, WorkflowToolsConfig } from './bundle.ts'
+export type { ToolRunReader } from './journaled-questions.ts'
 export type { ToolSupervisor } from './tool-context.ts'
 export type { PrepareRun } from './prepare-run.ts'
 export { modelErrorBytes, modelErrorText } from './errors.ts'

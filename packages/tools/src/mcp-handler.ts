@@ -30,9 +30,7 @@ export interface McpHandlerOptions {
    * Who a request is from, by its headers alone: a cookie, a bearer token. `undefined` refuses it with
    * 401. Called for every request.
    */
-  readonly authorize: (
-    request: Request,
-  ) => McpSession | undefined | Promise<McpSession | undefined>
+  readonly authorize: (request: Request) => McpSession | undefined | Promise<McpSession | undefined>
   /**
    * The values of `host` that are answered, port included; others get 403. A server on a loopback
    * address without authentication needs it against DNS rebinding. Default: all.
@@ -193,8 +191,5 @@ function refusal(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return Response.json(
-    { jsonrpc: '2.0', error: { code, message }, id: null },
-    { status, headers },
-  )
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers })
 }

@@ -1,12 +1,18 @@
 import { isTerminal, unansweredInterrupts, visibleStatus } from '@holdfast/core'
 import type { JsonObject, JsonValue, StoredRun } from '@holdfast/core'
+import { withJournaledSchemas } from './journaled-questions.ts'
 import { runView } from './run-view.ts'
 import type { ToolContext } from './tool-context.ts'
 
 /** What start, get and resume answer with: the run, and with extensions what to do now. */
-export function presentRun(context: ToolContext, run: StoredRun, output?: JsonValue): JsonObject {
+export async function presentRun(
+  context: ToolContext,
+  found: StoredRun,
+  output?: JsonValue,
+): Promise<JsonObject> {
+  const offered = context.definitions.of(found.record)
+  const run = offered === undefined ? found : await withJournaledSchemas(context.runs, found)
   const advice = context.extensions === undefined ? undefined : adviceFor(context, run)
-  const offered = context.definitions.of(run.record)
   const resumeSchema = offered?.resumeSchema
   return runView(run, {
     maxBytes: context.resultBytes,

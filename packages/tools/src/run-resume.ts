@@ -26,6 +26,7 @@ import { callKey } from './call-key.ts'
 import { defineTool } from './define-tool.ts'
 import type { ToolCall } from './define-tool.ts'
 import { boundedText } from './fit-result.ts'
+import { withJournaledSchemas } from './journaled-questions.ts'
 import { presentRun } from './present-run.ts'
 import { runViewSchema } from './run-view.ts'
 import { demandNotOwnRun } from './session-runs.ts'
@@ -82,7 +83,7 @@ async function resume(
 ): Promise<JsonObject> {
   const { catalog, definitions, runs, supervisor } = context
   const { run_id, resume: answer } = call.arguments
-  const run = await runs.get(run_id)
+  const run = await withJournaledSchemas(runs, await runs.get(run_id))
   await demandNotOwnRun(runs, run_id, call.callerRunId)
   definitions.demandActionable(run.record)
   const request = {
@@ -105,7 +106,11 @@ async function resume(
   const { name, version } = run.record.definition
   const definition = catalog.resolve(name, version)
   const interrupt = chooseInterrupt(run, open, definition, answer, interruptId)
-  const { value } = acceptAnswer(definition, interrupt, answer)
+  // Without the journal nobody here knows whether the question has a schema: the supervisor does.
+  const { value } =
+    interrupt.schema === undefined && runs.reader.journal === undefined
+      ? documentFromValue(answer)
+      : acceptAnswer(definition, interrupt, answer)
   const { run: after } = await supervisor.resume(
     { ...request, payload: value, ...(open.length > 1 ? { interruptId: interrupt.id } : {}) },
     options,

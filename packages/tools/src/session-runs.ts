@@ -1,5 +1,6 @@
 import { ErrorCode, HoldfastError, runNotFound } from '@holdfast/core'
-import type { RunId, RunReader, SessionId, StoredRun } from '@holdfast/core'
+import type { RunId, SessionId, StoredRun } from '@holdfast/core'
+import type { ToolRunReader } from './journaled-questions.ts'
 
 /** How many ancestors are looked at. A deeper tree is refused, not searched. */
 export const ancestorsRead = 256
@@ -7,14 +8,14 @@ export const ancestorsRead = 256
 /** The runs of one session; every other run reads as one that does not exist. */
 export interface SessionRuns {
   readonly sessionId: SessionId
-  readonly reader: RunReader
+  readonly reader: ToolRunReader
   /** @throws `run_not_found` */
   get(runId: RunId): Promise<StoredRun>
   find(runId: RunId): Promise<StoredRun | undefined>
 }
 
 /** Binds a reader to a session. */
-export function sessionRuns(sessionId: SessionId, reader: RunReader): SessionRuns {
+export function sessionRuns(sessionId: SessionId, reader: ToolRunReader): SessionRuns {
   const find = async (runId: RunId): Promise<StoredRun | undefined> => {
     const run = await reader.run(sessionId, runId)
     return run?.record.sessionId === sessionId ? run : undefined

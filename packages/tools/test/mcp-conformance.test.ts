@@ -18,7 +18,8 @@ import { createSession } from './support/session.ts'
 const notApplicable: Readonly<Record<string, string>> = {
   'logging-set-level': 'no logging: what happens is in the history of runs',
   'completion-complete': 'no prompts or resources whose arguments could be completed',
-  'tools-call-simple-text': 'asks for a fixed sentence as text; our tools answer with one JSON document',
+  'tools-call-simple-text':
+    'asks for a fixed sentence as text; our tools answer with one JSON document',
   'tools-call-image': 'results are JSON documents, never images',
   'tools-call-audio': 'results are JSON documents, never sound',
   'tools-call-embedded-resource': 'results are JSON documents, never resources',

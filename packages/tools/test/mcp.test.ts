@@ -220,7 +220,9 @@ describe('over HTTP', () => {
       handler.handle(post(asked)),
       handler.handle(post(asked, { authorization: 'Bearer bob' })),
     ])
-    expect(await annsAnswer.json()).toMatchObject({ result: { structuredContent: { run_id: run } } })
+    expect(await annsAnswer.json()).toMatchObject({
+      result: { structuredContent: { run_id: run } },
+    })
     expect(await bobsAnswer.json()).toMatchObject({ result: { isError: true } })
   })
 

@@ -11,9 +11,7 @@ export interface HttpServer {
 }
 
 /** Serves until it is closed, on a port that is free. */
-export async function serve(
-  handle: (request: Request) => Promise<Response>,
-): Promise<HttpServer> {
+export async function serve(handle: (request: Request) => Promise<Response>): Promise<HttpServer> {
   const server = createServer((incoming, outgoing) => void answer(handle, incoming, outgoing))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -12,7 +12,6 @@ import type {
   ToolInvocation,
 } from '@holdfast/core'
 import { compileSchema, isJsonObject, parseStrictJson } from '@holdfast/json'
-import { createMemoryStore } from '@holdfast/store-memory'
 import { createManualSystem } from '@holdfast/testing'
 import type { ManualSystem } from '@holdfast/testing'
 import { createCatalog } from '@holdfast/workflow'
@@ -21,6 +20,7 @@ import type { WorkflowToolName, WorkflowTools, WorkflowToolsConfig } from '../..
 import { allDefinitions } from './definitions.ts'
 import { createSessionSupervisor, moveRun } from './session-supervisor.ts'
 import type { RunMove } from './session-supervisor.ts'
+import { storeOfTest } from './stores.ts'
 
 export const sessionOne = '00000000-0000-4000-8000-000000000001'
 export const sessionTwo = '00000000-0000-4000-8000-000000000002'
@@ -73,7 +73,7 @@ export function createSession(options: SessionOptions = {}): Session {
   } = options
   const system = createManualSystem()
   const sessionId = config.sessionId ?? sessionOne
-  const store = givenStore ?? createMemoryStore({ system })
+  const store = givenStore ?? storeOfTest(system)
   const catalog = config.catalog ?? createCatalog(definitions)
   const supervisor = around(createSessionSupervisor(store, catalog, sessionId))
   const tools = createWorkflowTools({
