@@ -112,6 +112,7 @@ export type {
   BranchResults,
   InterruptRequest,
   LoopTurn,
+  MustBeJson,
   RunMessage,
   StepContext,
   StepOptions,

@@ -73,6 +73,9 @@ export interface RunMessage {
   readonly body: JsonValue
 }
 
+/** Demands JSON of a type that is inferred, without making literals of it: a state `0` is a `number`. */
+export type MustBeJson<Value> = Value extends JsonValue ? unknown : JsonValue
+
 /** What `ctx.loop` gives its body, and gets back: the next state, or the end. */
 export type LoopTurn<State, Result> =
   | { readonly state: State }
@@ -121,13 +124,9 @@ export interface WorkflowContext<Resume = JsonValue> {
     input: Input,
   ): Promise<Output>
   /** A loop whose history does not grow: each iteration's end is a checkpoint of its state. */
-  loop<
-    State extends JsonValue,
-    Result extends JsonValue | void,
-    Item extends JsonValue = JsonValue,
-  >(
+  loop<State, Result extends JsonValue | void, Item extends JsonValue = JsonValue>(
     key: string,
-    initial: { readonly state: State; readonly items?: readonly Item[] },
+    initial: { readonly state: State & MustBeJson<State>; readonly items?: readonly Item[] },
     body: (
       context: WorkflowContext<Resume>,
       turn: {

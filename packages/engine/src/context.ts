@@ -6,6 +6,7 @@ import type {
   InterruptRequest,
   JsonValue,
   LoopTurn,
+  MustBeJson,
   RunMessage,
   StepContext,
   StepOptions,
@@ -125,13 +126,9 @@ export class ScopeContext implements WorkflowContext {
     }
   }
 
-  loop<
-    State extends JsonValue,
-    Result extends JsonValue | void,
-    Item extends JsonValue = JsonValue,
-  >(
+  loop<State, Result extends JsonValue | void, Item extends JsonValue = JsonValue>(
     key: string,
-    initial: { readonly state: State; readonly items?: readonly Item[] },
+    initial: { readonly state: State & MustBeJson<State>; readonly items?: readonly Item[] },
     body: (
       context: WorkflowContext,
       turn: {
