@@ -1,6 +1,7 @@
 import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { JsonValue, StepContext, StepOutput } from '@holdfast/core'
 import { stepIdOf } from '@holdfast/workflow'
+import { LazySignal } from './lazy-signal.ts'
 import type { OperationHost } from './operation-host.ts'
 import { encodeChunks } from './output.ts'
 
@@ -12,8 +13,7 @@ export class Attempt implements StepContext, StepOutput {
   wrote = false
   readonly #host: OperationHost
   readonly #path: string
-  #controller: AbortController | undefined
-  #reason: HoldfastError | undefined
+  readonly #signal = new LazySignal()
   #ended = false
 
   constructor(host: OperationHost, path: string, attempt: number, hasEarlierChunks: boolean) {
@@ -32,11 +32,7 @@ export class Attempt implements StepContext, StepOutput {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
-    }
-    return this.#controller.signal
+    return this.#signal.signal
   }
 
   get output(): StepOutput {
@@ -56,8 +52,7 @@ export class Attempt implements StepContext, StepOutput {
   }
 
   abort(reason: HoldfastError): void {
-    this.#reason ??= reason
-    this.#controller?.abort(reason)
+    this.#signal.abort(reason)
   }
 
   end(): void {

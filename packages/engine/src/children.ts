@@ -2,8 +2,7 @@
 import { ErrorCode, HoldfastError, isHoldfastError, Limits } from '@holdfast/core'
 import type { RunRecord } from '@holdfast/core'
 import { stepIdOf } from '@holdfast/workflow'
-import type { Execution } from './execution.ts'
-import type { ChildStarter, PreparedChild } from './operation-host.ts'
+import type { ChildStarter, OperationHost, PreparedChild } from './operation-host.ts'
 import type { OwnedSession } from './ownership.ts'
 import { cancelWrite } from './run-end.ts'
 import { checkInputValue, newRun } from './new-run.ts'
@@ -11,12 +10,12 @@ import { checkInputValue, newRun } from './new-run.ts'
 /** Starts and cancels the children of one run. */
 export class RunChildren implements ChildStarter {
   readonly #session: OwnedSession
-  readonly #execution: Execution
+  readonly #host: OperationHost
   readonly #parent: RunRecord
 
-  constructor(session: OwnedSession, execution: Execution, parent: RunRecord) {
+  constructor(session: OwnedSession, host: OperationHost, parent: RunRecord) {
     this.#session = session
-    this.#execution = execution
+    this.#host = host
     this.#parent = parent
   }
 
@@ -32,7 +31,7 @@ export class RunChildren implements ChildStarter {
         kind: 'ready',
         runId,
         start: () => {
-          const { writer } = this.#execution
+          const { writer } = this.#host
           const at = writer.time()
           const slot = slots.take(this.#parent.sessionId)
           const run = newRun({
@@ -45,7 +44,7 @@ export class RunChildren implements ChildStarter {
             parentRunId: this.#parent.id,
             childOf: this.#parent.id,
           })
-          this.#execution.knowChild(runId, path, label)
+          this.#host.childStarted(runId, path, label)
           writer.append(
             { kind: 'child-started', at, path, label, runId, definition },
             {
@@ -66,12 +65,12 @@ export class RunChildren implements ChildStarter {
   /** How many children have not ended, the one that is asked for included. */
   #open(): number {
     let open = 0
-    for (const { kind } of this.#execution.operations) if (kind === 'child') open += 1
+    for (const { kind } of this.#host.operations) if (kind === 'child') open += 1
     return open
   }
 
   cancel(childRunId: string): void {
-    const { writer } = this.#execution
+    const { writer } = this.#host
     writer.write(
       [cancelWrite(childRunId, { at: writer.time(), reason: 'not wanted any more', by: 'parent' })],
       () => this.#session.nudge(childRunId),

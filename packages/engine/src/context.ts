@@ -18,7 +18,7 @@ import { stepIdOf } from '@holdfast/workflow'
 import { ChildOperation } from './child-run.ts'
 import { runAll, runAny, runRace } from './combinators.ts'
 import { createDeferred, never } from './deferred.ts'
-import type { Execution } from './execution.ts'
+import type { DefinitionHost } from './definition-host.ts'
 import { InterruptOperation } from './interrupt.ts'
 import { LoopOperation } from './loop.ts'
 import type { LoopRequest } from './loop.ts'
@@ -37,10 +37,10 @@ type Asked<Value> = Operation & { readonly promise: Promise<Value> }
 
 /** A definition's context in one scope. */
 export class ScopeContext implements WorkflowContext {
-  readonly #execution: Execution
+  readonly #execution: DefinitionHost
   readonly #scope: Scope
 
-  constructor(execution: Execution, scope: Scope) {
+  constructor(execution: DefinitionHost, scope: Scope) {
     this.#execution = execution
     this.#scope = scope
   }

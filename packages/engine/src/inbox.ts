@@ -4,7 +4,7 @@
 // Asks:  the store for entries; the execution to journal each.
 // Never: skips an entry, or reads two at once.
 import { inboxOf } from '@holdfast/core'
-import type { Store } from '@holdfast/core'
+import type { Store, StoreWrite } from '@holdfast/core'
 import { decodeInboxEntry } from '@holdfast/workflow'
 import type { InboxEntry } from '@holdfast/workflow'
 
@@ -82,4 +82,9 @@ export class Inbox {
       if (page.entries.length === 0 || this.#next >= page.next) return
     }
   }
+}
+
+/** The condition that nothing has reached a run since its inbox was read up to `next`. */
+export function inboxUnchanged(runId: string, next: number): StoreWrite {
+  return { kind: 'log-unchanged', log: inboxOf(runId), expectedNext: next }
 }

@@ -8,10 +8,13 @@
 // W2. Chunks are committed by one commit at a time. A commit that must carry a step's last chunks
 //     waits for it; one that need not goes at the same time.
 // W3. Entries are told of in the order in which they were appended, after their commit.
-import { inboxOf, isStoreConflict } from '@holdfast/core'
-import type { JsonObject, RunRecord, StoreWrite } from '@holdfast/core'
-import { canonicalJson } from '@holdfast/json'
+import { isStoreConflict } from '@holdfast/core'
+import type { RunRecord, StoreWrite } from '@holdfast/core'
 import type { JournalEntry } from '@holdfast/workflow'
+import { addTo, emptyBatch, isEmpty, merged, rouses } from './batch.ts'
+import type { Batch, EntryExtras } from './batch.ts'
+import { headOf, progressObject } from './journal-totals.ts'
+import type { JournalTotals } from './journal-totals.ts'
 import type { Delivered } from './operation.ts'
 import type { Services } from './options.ts'
 import type { Closing, OutputQueue } from './output.ts'
@@ -23,41 +26,6 @@ import type { Move } from './run-moves.ts'
 /** The row's place in the inbox may lag by so many entries while the run executes. */
 const inboxLag = 256
 
-/** What goes with an entry. */
-export interface EntryExtras {
-  /** Its decoded value, if it settles something. */
-  readonly value?: Delivered['value']
-  readonly before?: readonly StoreWrite[]
-  readonly after?: readonly StoreWrite[]
-  readonly move?: Move
-  /** Queued chunks must be stored in the same commit, or before. */
-  readonly carriesChunks?: boolean
-  /** It can wait until the run has come to rest, or something else is committed. */
-  readonly canWait?: boolean
-  /** Gives the entry as it is written in this revision: what it says depends on where it stands. */
-  readonly complete?: (revision: number) => JournalEntry
-  /** Called once it is durable. */
-  readonly committed?: () => void
-  /** Called when the writer is stopped before it has told that it is durable. */
-  readonly dropped?: () => void
-}
-
-/** What the journal says of the run besides its operations. */
-export interface JournalTotals {
-  completedSteps: number
-  readonly totalSteps: number | undefined
-  progress: JsonObject | undefined
-  /** Inbox entries below this have been journaled, or are about to be. */
-  inboxNext: number
-}
-
-/** How far a run says that it has come. */
-export interface ProgressState {
-  readonly completed: number
-  readonly total?: number
-  readonly message?: string
-}
-
 /** Who is told. */
 export interface WriterListener {
   /** An entry is about to be written in this revision. */
@@ -68,19 +36,6 @@ export interface WriterListener {
   /** Something waits that can: to be committed when the run comes to rest, or at once if it does not. */
   waiting(): void
   failed(error: unknown): void
-}
-
-interface Batch {
-  readonly entries: Delivered[]
-  readonly completions: Map<JournalEntry, (revision: number) => JournalEntry>
-  readonly moves: Move[]
-  readonly before: StoreWrite[]
-  readonly after: StoreWrite[]
-  readonly committed: (() => void)[]
-  readonly dropped: (() => void)[]
-  carriesChunks: boolean
-  urgent: boolean
-  showsHead: boolean
 }
 
 /** What ends a stretch of the run in one commit. */
@@ -106,6 +61,7 @@ export class JournalWriter {
   #streamBusy = false
   #scheduled = false
   readonly #idle: (() => void)[] = []
+  readonly #quiet: (() => void)[] = []
   #stopped = false
   #lastTime: number
 
@@ -152,23 +108,10 @@ export class JournalWriter {
 
   append(entry: JournalEntry, extras: EntryExtras = {}): void {
     const batch = this.#batch
-    if (extras.complete !== undefined) batch.completions.set(entry, extras.complete)
-    batch.entries.push(extras.value === undefined ? { entry } : { entry, value: extras.value })
     if (rouses(entry) && isAtRest(this.record)) batch.moves.push(roused)
-    if (entry.kind === 'step-completed') {
-      this.totals.completedSteps += 1
-      batch.showsHead = true
-    }
-    if (entry.kind === 'progress-made') {
-      this.totals.progress = progressObject(entry)
-      batch.showsHead = true
-    }
-    if (extras.before !== undefined) batch.before.push(...extras.before)
-    if (extras.after !== undefined) batch.after.push(...extras.after)
-    if (extras.move !== undefined) batch.moves.push(extras.move)
-    if (extras.committed !== undefined) batch.committed.push(extras.committed)
-    if (extras.dropped !== undefined) batch.dropped.push(extras.dropped)
-    if (extras.carriesChunks === true) batch.carriesChunks = true
+    if (entry.kind === 'step-completed') this.totals.completedSteps += 1
+    if (entry.kind === 'progress-made') this.totals.progress = progressObject(entry)
+    addTo(batch, entry, extras)
     if (extras.canWait === true) this.#listener.waiting()
     else this.#urge()
   }
@@ -182,16 +125,6 @@ export class JournalWriter {
   /** Something of the run executes: a row that says that it is at rest is put right. */
   rouse(): void {
     if (isAtRest(this.record)) this.move(roused, true)
-  }
-
-  /** What the journal says of progress already. */
-  knownProgress(progress: ProgressState): void {
-    this.totals.progress = progressObject(progress)
-  }
-
-  /** Whether the journal, with what waits, says just this of progress. */
-  showsProgress(progress: ProgressState): boolean {
-    return canonicalJson(progressObject(progress)) === canonicalJson(this.totals.progress ?? null)
   }
 
   /** Writes something of another run's with the next commit, soon. */
@@ -233,7 +166,7 @@ export class JournalWriter {
       await commitRun(this.#services, this.#ownership, this.#state, {
         entries: [...this.#written(batch), ...conclusion.entries],
         completedSteps: this.totals.completedSteps,
-        head: this.#head(),
+        head: headOf(this.totals),
         record: this.#moved(moves),
         before: [...batch.before, ...(conclusion.before ?? [])],
         after: [...batch.after, ...conclusion.after],
@@ -257,6 +190,15 @@ export class JournalWriter {
     return true
   }
 
+  /** Resolves when nothing is in flight or due, or the writer was stopped. */
+  async quiet(): Promise<void> {
+    while (this.isBusy && !this.#stopped) {
+      await new Promise<void>((resolve) => {
+        this.#quiet.push(resolve)
+      })
+    }
+  }
+
   /** Resolves when nothing is in flight. */
   idle(): Promise<void> {
     if (!this.#journalBusy && !this.#streamBusy) return Promise.resolve()
@@ -271,6 +213,7 @@ export class JournalWriter {
     this.#stopped = true
     for (const dropped of this.#batch.dropped) dropped()
     this.#output.drop()
+    for (const quiet of this.#quiet.splice(0)) quiet()
   }
 
   #urge(): void {
@@ -306,7 +249,7 @@ export class JournalWriter {
       record: this.#rowOf(batch),
       before: batch.before,
       after: batch.after,
-      ...(batch.showsHead ? { head: this.#head() } : {}),
+      ...(batch.showsHead ? { head: headOf(this.totals) } : {}),
       ...(chunks === undefined ? {} : { chunks }),
     }).then(
       () => {
@@ -346,7 +289,9 @@ export class JournalWriter {
     if (!this.#journalBusy && !this.#streamBusy) for (const idle of this.#idle.splice(0)) idle()
     if (this.#stopped) return
     this.#flush()
-    if (!this.isBusy) this.#listener.quiet()
+    if (this.isBusy) return
+    for (const quiet of this.#quiet.splice(0)) quiet()
+    this.#listener.quiet()
   }
 
   #told(batch: Batch): void {
@@ -387,66 +332,5 @@ export class JournalWriter {
     const { record: before, journalNext } = this.#state
     const now = this.#services.system.now()
     return moves.reduce((record, move) => move(record, now, journalNext), before)
-  }
-
-  #head(): JsonObject {
-    const { completedSteps, totalSteps, progress } = this.totals
-    return {
-      completed_steps: completedSteps,
-      ...(totalSteps === undefined ? {} : { total_steps: Math.max(totalSteps, completedSteps) }),
-      ...(progress === undefined ? {} : { progress }),
-    }
-  }
-}
-
-/** The condition that nothing has reached a run since its inbox was read up to `next`. */
-export function inboxUnchanged(runId: string, next: number): StoreWrite {
-  return { kind: 'log-unchanged', log: inboxOf(runId), expectedNext: next }
-}
-
-function progressObject({ completed, total, message }: ProgressState): JsonObject {
-  return {
-    completed,
-    ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message }),
-  }
-}
-
-/** Whether an entry shows that the run has gone on. A message alone changes nothing. */
-function rouses(entry: JournalEntry): boolean {
-  return entry.kind !== 'message-arrived' && entry.kind !== 'progress-made'
-}
-
-function emptyBatch(): Batch {
-  return {
-    entries: [],
-    completions: new Map(),
-    moves: [],
-    before: [],
-    after: [],
-    committed: [],
-    dropped: [],
-    carriesChunks: false,
-    urgent: false,
-    showsHead: false,
-  }
-}
-
-function isEmpty(batch: Batch): boolean {
-  return batch.entries.length === 0 && batch.moves.length === 0 && batch.after.length === 0
-}
-
-function merged(first: Batch, second: Batch): Batch {
-  return {
-    entries: [...first.entries, ...second.entries],
-    completions: new Map([...first.completions, ...second.completions]),
-    moves: [...first.moves, ...second.moves],
-    before: [...first.before, ...second.before],
-    after: [...first.after, ...second.after],
-    committed: [...first.committed, ...second.committed],
-    dropped: [...first.dropped, ...second.dropped],
-    carriesChunks: first.carriesChunks || second.carriesChunks,
-    urgent: first.urgent || second.urgent,
-    showsHead: first.showsHead || second.showsHead,
   }
 }

@@ -10,7 +10,7 @@ import type { BlobPut, JsonValue, LoopTurn, WorkflowContext } from '@holdfast/co
 import { checkJsonValue, utf8Length } from '@holdfast/json'
 import type { StoredValue } from '@holdfast/workflow'
 import { createDeferred } from './deferred.ts'
-import type { Execution } from './execution.ts'
+import type { DefinitionHost } from './definition-host.ts'
 import type { Delivered, Operation } from './operation.ts'
 import { checkpointed } from './run-moves.ts'
 import type { Scope } from './scope.ts'
@@ -40,7 +40,7 @@ export class LoopOperation implements Operation {
   readonly path: string
   readonly scope: Scope
   readonly waits = undefined
-  readonly #execution: Execution
+  readonly #execution: DefinitionHost
   readonly #body: LoopRequest['body']
   readonly #items: JsonValue[]
   readonly #initial: JsonValue
@@ -51,7 +51,7 @@ export class LoopOperation implements Operation {
   #over = false
 
   /** @throws `json_unsupported_value` and its like, `limit_exceeded` for a state over 64 KiB */
-  constructor(execution: Execution, scope: Scope, request: LoopRequest) {
+  constructor(execution: DefinitionHost, scope: Scope, request: LoopRequest) {
     this.#execution = execution
     this.scope = scope
     this.path = scope.operationPath(request.key)

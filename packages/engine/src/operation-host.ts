@@ -36,6 +36,8 @@ export interface OperationHost {
   takeMessage(scope: Scope): { readonly id: string; readonly body: JsonValue } | undefined
   /** A question was put under this id. */
   questionOpened(interruptId: string, path: string, label: string): void
+  /** A child was started under this id. */
+  childStarted(runId: string, path: string, label: string): void
   /** Starts a run of this session with the next commit that the operation's entry is in. */
   readonly children: ChildStarter
 }

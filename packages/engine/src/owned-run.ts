@@ -29,8 +29,9 @@ import { decodeJson } from '@holdfast/json'
 import { decodeEntries } from '@holdfast/workflow'
 import { RunChildren } from './children.ts'
 import { Execution } from './execution.ts'
-import type { ExecutionOwner } from './execution.ts'
+import type { ExecutionOwner } from './execution-parts.ts'
 import { JournalWriter } from './journal-writer.ts'
+import type { OperationHost } from './operation-host.ts'
 import type { Services } from './options.ts'
 import { OutputQueue, writersOf } from './output.ts'
 import { loadJournal, freshJournal } from './replay.ts'
@@ -38,7 +39,8 @@ import type { LoadedJournal } from './replay.ts'
 import { commitRun, ownershipLost } from './run-commit.ts'
 import type { RunState } from './run-commit.ts'
 import { endOf, endRun } from './run-end.ts'
-import type { EndedRun, Outcome } from './run-end.ts'
+import type { Outcome } from './outcome.ts'
+import type { EndedRun } from './run-end.ts'
 import { drained, parked, recovered, roused } from './run-moves.ts'
 import type { Slot } from './slots.ts'
 import type { NewRun } from './new-run.ts'
@@ -201,8 +203,8 @@ export class OwnedRun implements ExecutionOwner {
     this.#afterFailure(error)
   }
 
-  childrenOf(execution: Execution): RunChildren {
-    return new RunChildren(this.#session, execution, this.#state.record)
+  childrenOf(host: OperationHost): RunChildren {
+    return new RunChildren(this.#session, host, this.#state.record)
   }
 
   async childEnd(runId: string): Promise<{ readonly output?: JsonValue }> {

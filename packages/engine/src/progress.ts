@@ -1,7 +1,7 @@
 // What a definition says of itself beside its operations.
 import { ErrorCode, HoldfastError, type ArtifactReference } from '@holdfast/core'
 import { truncateUtf8 } from '@holdfast/json'
-import type { ProgressState } from './journal-writer.ts'
+import type { ProgressState } from './journal-totals.ts'
 
 const messageBytes = 1_024
 const textLength = 128

@@ -4,34 +4,18 @@
 // E2. After one refusal for that reason the inbox is closed first, so that the next attempt wins.
 // E3. A cancel that is read before the end makes the run cancelled. Messages and answers that nobody
 //     will take are named.
-import {
-  ErrorCode,
-  hasErrorCode,
-  HoldfastError,
-  inboxOf,
-  isHoldfastError,
-  Limits,
-  cancelKey,
-  childKey,
-} from '@holdfast/core'
+import { cancelKey, childKey, inboxOf, Limits } from '@holdfast/core'
 import type { JsonValue, RegisteredDefinition, RunError, StoreWrite } from '@holdfast/core'
 import { truncateUtf8 } from '@holdfast/json'
 import { decodeInboxEntry, encodeInboxEntry } from '@holdfast/workflow'
 import type { JournalEntry, JournalEntryOf } from '@holdfast/workflow'
 import type { JournalWriter } from './journal-writer.ts'
 import type { Services } from './options.ts'
+import { judged } from './outcome.ts'
+import type { Judged, Outcome } from './outcome.ts'
 import { commitRun } from './run-commit.ts'
 import type { Ownership, RunState } from './run-commit.ts'
 import { ended, roused } from './run-moves.ts'
-import { encodeValue, journaledError } from './stored-values.ts'
-import type { EncodedValue } from './stored-values.ts'
-
-/** What became of the definition. */
-export type Outcome =
-  | { readonly kind: 'returned'; readonly output: EncodedValue }
-  | { readonly kind: 'threw'; readonly error: unknown }
-  /** It was not run to its end: a cancel whose time is up, or a run that cannot be executed. */
-  | { readonly kind: 'cut'; readonly error?: RunError }
 
 /** What is left of a run at its end. */
 export interface Leftovers {
@@ -243,71 +227,6 @@ export function cancelWrite(
     guard: { runId, notEnded: true },
     onFailure: 'skip',
   }
-}
-
-interface Judged {
-  readonly output?: EncodedValue
-  readonly error?: RunError
-}
-
-/** What an outcome gives: an output that fits, or why the run failed. */
-function judged(port: EndPort, outcome: Outcome): Judged {
-  switch (outcome.kind) {
-    case 'cut':
-      return outcome.error === undefined ? {} : { error: outcome.error }
-    case 'threw':
-      return hasErrorCode(outcome.error, ErrorCode.cancelled)
-        ? { error: runErrorOf(outcome.error) }
-        : { error: reported(port, outcome.error) }
-    case 'returned':
-      return fitting(port, outcome.output)
-  }
-}
-
-/** What a definition returned, as it was at that moment: code that still runs cannot change it. */
-export function returned(runId: string, value: unknown): Outcome {
-  try {
-    return { kind: 'returned', output: encodeValue(runId, value) }
-  } catch (error) {
-    return { kind: 'threw', error }
-  }
-}
-
-function fitting(port: EndPort, output: EncodedValue): Judged {
-  const check = output.value === undefined ? undefined : port.registered?.checkOutput(output.value)
-  if (check === undefined || check.ok) return { output }
-  const error = new HoldfastError(ErrorCode.outputInvalid, {
-    message: "The definition's result does not fit its output schema.",
-    details: { issues: check.issues.map(({ path, message }) => ({ path, message })) },
-  })
-  return { error: reported(port, error) }
-}
-
-/** An uncaught error, told to the log whole and to readers safely. */
-function reported(port: EndPort, error: unknown): RunError {
-  port.services.log.write({
-    level: 'error',
-    event: 'engine.run.failed',
-    message: 'A definition ended with an error.',
-    fields: { run_id: port.state.runId },
-    cause: error,
-  })
-  return runErrorOf(error)
-}
-
-/** The safe form of an uncaught error: only what Holdfast's own errors say of themselves is shown. */
-export function runErrorOf(error: unknown): RunError {
-  if (isHoldfastError(error)) {
-    return { code: error.code, message: error.message, retryable: error.retryable }
-  }
-  const step = journaledError(error)
-  return step === undefined
-    ? { code: ErrorCode.runFailed, message: 'The workflow failed.', retryable: false }
-    : {
-        code: ErrorCode.stepFailed,
-        message: 'A step of the workflow failed.',
-        retryable: step.retryable,
-      }
 }
 
 function summaryOf(port: EndPort, result: EndedRun): { readonly summary?: string } {
