@@ -8,50 +8,28 @@
 //     code runs again; five in a row without a new entry fail it.
 // R2. A pending run that is cancelled never runs; neither does one without fitting code here.
 // R3. What fails in passing is tried again with back-off, by itself.
-import {
-  ErrorCode,
-  HoldfastError,
-  cancelKey,
-  hasErrorCode,
-  inboxOf,
-  isHoldfastError,
-  isTerminal,
-  streamIdOf,
-} from '@holdfast/core'
-import type {
-  JsonValue,
-  RegisteredDefinition,
-  RunError,
-  RunRecord,
-  StoredRun,
-} from '@holdfast/core'
-import { decodeJson } from '@holdfast/json'
-import { decodeEntries } from '@holdfast/workflow'
+import { ErrorCode, HoldfastError, cancelKey, inboxOf, isTerminal } from '@holdfast/core'
+import type { JsonValue, RegisteredDefinition, StoredRun } from '@holdfast/core'
+import { readChildEnd } from './child-end.ts'
 import { RunChildren } from './children.ts'
 import { Execution } from './execution.ts'
-import type { ExecutionOwner } from './execution-parts.ts'
-import { JournalWriter } from './journal-writer.ts'
+import type { ExecutionOwner, LoadedRun } from './execution-parts.ts'
 import type { OperationHost } from './operation-host.ts'
 import type { Services } from './options.ts'
-import { OutputQueue, writersOf } from './output.ts'
-import { loadJournal, freshJournal } from './replay.ts'
-import type { LoadedJournal } from './replay.ts'
+import type { Outcome } from './outcome.ts'
+import { freshJournal } from './replay.ts'
 import { commitRun, ownershipLost } from './run-commit.ts'
 import type { RunState } from './run-commit.ts'
-import { endOf, endRun } from './run-end.ts'
-import type { Outcome } from './outcome.ts'
 import type { EndedRun } from './run-end.ts'
-import { drained, parked, recovered, roused } from './run-moves.ts'
+import { backoffMaxMs, isLost, RunFailures } from './run-failures.ts'
+import { drained, parked, roused } from './run-moves.ts'
 import type { Slot } from './slots.ts'
+import { claimRun, journalSource, loadRun } from './taking-over.ts'
 import type { NewRun } from './new-run.ts'
 import type { OwnedSession } from './ownership.ts'
-import { decodeValue } from './stored-values.ts'
+import { crashLoop, endUnexecuted, unexecutable, unreadable } from './unexecuted-end.ts'
 import { keepWatching, pause } from './watching.ts'
 
-const backoffMs = 200
-const backoffMaxMs = 30_000
-const failuresBorne = 5
-const retriesWalked = 64
 const newRunMs = 500
 /** Why a run's watch ends; made once, for errors are dear. */
 const watchOver = ownershipLost()
@@ -68,8 +46,7 @@ export class OwnedRun implements ExecutionOwner {
   #slot: Slot | undefined
   #execution: Execution | undefined
   #cancelTimer: (() => void) | undefined
-  #failures = 0
-  #journalAtFailure = -1
+  readonly #failures = new RunFailures()
 
   constructor(
     session: OwnedSession,
@@ -115,8 +92,9 @@ export class OwnedRun implements ExecutionOwner {
     this.#slot = slot
     this.#phase = 'loading'
     this.#watchInbox(true)
-    this.#execute(registered, run.input.value, {
-      journal: freshJournal(run.seed, this.#source()),
+    this.#execute(registered, {
+      input: run.input.value,
+      journal: freshJournal(run.seed, journalSource(this.#state)),
       streamNext: undefined,
       storedWriters: new Set(),
       originRunId: run.record.retriedFrom ?? run.record.id,
@@ -207,16 +185,8 @@ export class OwnedRun implements ExecutionOwner {
     return new RunChildren(this.#session, host, this.#state.record)
   }
 
-  async childEnd(runId: string): Promise<{ readonly output?: JsonValue }> {
-    const { store } = this.#services
-    const { sessionId } = this.#state
-    const child = await store.run(sessionId, runId)
-    if (child === undefined || child.journalNext === 0) return {}
-    const rows = await store.journal(sessionId, runId, { from: child.journalNext - 1, limit: 1 })
-    const end = endOf(rows.flatMap((row) => decodeEntries(row).entries))
-    if (end?.output === undefined) return {}
-    const output = await decodeValue(store, { sessionId, runId }, end.output)
-    return output === undefined ? {} : { output }
+  childEnd(runId: string): Promise<{ readonly output?: JsonValue }> {
+    return readChildEnd(this.#services.store, this.#state.sessionId, runId)
   }
 
   // Taking it up.
@@ -308,11 +278,19 @@ export class OwnedRun implements ExecutionOwner {
         else await this.#blockUnfit(registered === undefined)
         return
       }
-      if (!(await this.#claim())) {
+      if (!(await claimRun(this.#services, this.#session, this.#state))) {
         await this.#endWithout({ kind: 'cut', error: crashLoop }, registered)
         return
       }
-      await this.#loadExecution(registered, stored.unread.length > 0)
+      const loaded = await loadRun(store, this.#state)
+      if (loaded === undefined) {
+        await this.#endWithout({ kind: 'cut', error: unreadable }, registered)
+        return
+      }
+      // It may have been let go of meanwhile.
+      if (!this.#isLoading()) return
+      this.#execute(registered, loaded)
+      if (stored.unread.length > 0) this.#execution?.pokeInbox()
     } catch (error) {
       this.#slot?.release()
       this.#slot = undefined
@@ -320,58 +298,11 @@ export class OwnedRun implements ExecutionOwner {
     }
   }
 
-  /** Makes the takeover durable. False when the run has been taken over too often. */
-  async #claim(): Promise<boolean> {
-    const { record, journalNext } = this.#state
-    const now = this.#services.system.now()
-    if (record.status === 'interrupted') return true
-    const next =
-      record.status === 'running' && !record.parked
-        ? recovered(journalNext)(record, now, journalNext)
-        : roused(record, now, journalNext)
-    if (next.recoveries >= this.#services.limits.recoveries && next !== record) {
-      if (record.status === 'running' && !record.parked) return false
-    }
-    await commitRun(this.#services, this.#session, this.#state, { record: next })
-    return true
+  #isLoading(): boolean {
+    return this.#phase === 'loading'
   }
 
-  async #loadExecution(registered: RegisteredDefinition, hasUnread: boolean): Promise<void> {
-    const { store } = this.#services
-    const { sessionId, runId, record } = this.#state
-    const input = await this.#loadInput(record)
-    const journal = await this.#loadJournal()
-    if (input === undefined || journal === undefined) {
-      await this.#endWithout({ kind: 'cut', error: unreadable }, registered)
-      return
-    }
-    const streamId = streamIdOf(runId, record.stream + 1)
-    const head = await store.streamHead(sessionId, streamId)
-    const hasChunks = head !== undefined && head.next > 0
-    const storedWriters = hasChunks
-      ? await writersOf(store, sessionId, streamId)
-      : new Set<string>()
-    const originRunId = await this.#originRunId(record)
-    if (this.#phase !== 'loading') return
-    this.#execute(registered, input, {
-      journal,
-      streamNext: head?.next,
-      storedWriters,
-      originRunId,
-    })
-    if (hasUnread) this.#execution?.pokeInbox()
-  }
-
-  #execute(
-    registered: RegisteredDefinition,
-    input: JsonValue,
-    loaded: {
-      readonly journal: LoadedJournal
-      readonly streamNext: number | undefined
-      readonly storedWriters: ReadonlySet<string>
-      readonly originRunId: string
-    },
-  ): void {
+  #execute(registered: RegisteredDefinition, loaded: LoadedRun): void {
     this.#phase = 'executing'
     this.#session.changed(this)
     this.#execution = new Execution(
@@ -380,43 +311,11 @@ export class OwnedRun implements ExecutionOwner {
         ownership: this.#session,
         state: this.#state,
         registered,
-        input,
         ...loaded,
       },
       this,
     )
     this.#execution.start()
-  }
-
-  async #loadInput(record: RunRecord): Promise<JsonValue | undefined> {
-    const bytes = await this.#services.store.input(record.sessionId, record.input.digest)
-    if (bytes === undefined) return undefined
-    try {
-      return decodeJson(bytes)
-    } catch {
-      return undefined
-    }
-  }
-
-  async #loadJournal(): Promise<LoadedJournal | undefined> {
-    try {
-      return await loadJournal(this.#services.store, this.#source())
-    } catch (error) {
-      if (hasErrorCode(error, ErrorCode.recordCorrupt)) return undefined
-      throw error
-    }
-  }
-
-  /** The first of a chain of retries: its id is what effects' keys are made of. */
-  async #originRunId(record: RunRecord): Promise<string> {
-    let origin = record.id
-    let before = record.retriedFrom
-    for (let step = 0; before !== undefined && step < retriesWalked; step += 1) {
-      origin = before
-      const run = await this.#services.store.run(record.sessionId, before)
-      before = run?.record.retriedFrom
-    }
-    return origin
   }
 
   // Without executing it.
@@ -440,54 +339,18 @@ export class OwnedRun implements ExecutionOwner {
     this.blocked()
   }
 
-  async #endWithout(outcome: Outcome, registered: RegisteredDefinition | undefined): Promise<void> {
-    const { store } = this.#services
-    const { sessionId, runId, record } = this.#state
-    const journal = await this.#loadJournal()
-    const head = await store.streamHead(sessionId, streamIdOf(runId, record.stream + 1))
-    const output = new OutputQueue(
-      runId,
-      registered?.definition.stream,
-      { number: record.stream + 1, next: head?.next ?? (registered === undefined ? 0 : undefined) },
-      (cause) => this.#log('warn', 'engine.stream.framing_failed', 'A framing failed.', cause),
-    )
-    const writer = new JournalWriter(
+  async #endWithout(
+    outcome: Extract<Outcome, { readonly kind: 'cut' }>,
+    registered: RegisteredDefinition | undefined,
+  ): Promise<void> {
+    const end = await endUnexecuted(
       {
         services: this.#services,
         ownership: this.#session,
         state: this.#state,
-        output,
-        lastTime: journal?.lastTime ?? record.updatedAt,
-        totals: {
-          completedSteps: journal?.completedSteps ?? 0,
-          totalSteps: journal?.seed.totalSteps,
-          progress: undefined,
-          inboxNext: journal?.inboxNext ?? record.inboxReadThrough,
-        },
-      },
-      {
-        committed: () => undefined,
-        quiet: () => undefined,
-        waiting: () => undefined,
-        failed: () => undefined,
-      },
-    )
-    const end = await endRun(
-      {
-        services: this.#services,
-        ownership: this.#session,
-        state: this.#state,
-        writer,
         registered,
       },
       outcome,
-      {
-        undelivered: [],
-        superseded: [],
-        inFlight: [],
-        children: journal?.openChildren ?? [],
-        cancelReason: journal?.cancel?.reason,
-      },
     )
     this.ended(end)
   }
@@ -501,27 +364,24 @@ export class OwnedRun implements ExecutionOwner {
       this.#session.lost(error)
       return
     }
-    const { journalNext } = this.#state
-    this.#failures = journalNext === this.#journalAtFailure ? this.#failures + 1 : 1
-    this.#journalAtFailure = journalNext
+    const next = this.#failures.next(error, this.#state.journalNext)
     this.#log(
       'error',
       'engine.run.failed_to_execute',
       'A run could not be executed; it is tried again.',
       error,
     )
-    this.#phase = 'idle'
-    const isHopeless = this.#failures >= failuresBorne && !isPassing(error)
-    if (isHopeless && !hasErrorCode(error, ErrorCode.recordFromNewerVersion)) {
+    if (next === 'give-up') {
       this.#phase = 'loading'
-      this.#endWithout({ kind: 'cut', error: internal }, undefined).catch((cause: unknown) => {
+      this.#endWithout({ kind: 'cut', error: unexecutable }, undefined).catch((cause: unknown) => {
         this.#phase = 'idle'
         this.#wakeAfter(backoffMaxMs)
         this.#log('error', 'engine.run.failed_to_end', 'A run could not be ended.', cause)
       })
       return
     }
-    this.#wakeAfter(Math.min(backoffMs * 2 ** (this.#failures - 1), backoffMaxMs))
+    this.#phase = 'idle'
+    this.#wakeAfter(next.retryAfterMs)
   }
 
   // Bookkeeping.
@@ -561,17 +421,6 @@ export class OwnedRun implements ExecutionOwner {
     this.#slot = undefined
   }
 
-  #source(): Parameters<typeof loadJournal>[1] {
-    const { sessionId, runId, record } = this.#state
-    const { inboxReadThrough, checkpoint } = record
-    return {
-      sessionId,
-      runId,
-      inboxReadThrough,
-      ...(checkpoint === undefined ? {} : { checkpoint }),
-    }
-  }
-
   #log(level: 'warn' | 'error', event: string, message: string, cause: unknown): void {
     this.#services.log.write({
       level,
@@ -581,35 +430,4 @@ export class OwnedRun implements ExecutionOwner {
       cause,
     })
   }
-}
-
-const crashLoop: RunError = {
-  code: ErrorCode.crashLoop,
-  message: 'The run was taken over again and again without getting any further.',
-  retryable: false,
-}
-
-const unreadable: RunError = {
-  code: ErrorCode.recordCorrupt,
-  message: 'The stored input or journal of the run is missing or damaged.',
-  retryable: false,
-}
-
-const internal: RunError = {
-  code: ErrorCode.internal,
-  message: 'The run could not be executed.',
-  retryable: false,
-}
-
-/** Whether an error says that the session, or the store, is not ours any more. */
-function isLost(error: unknown): boolean {
-  return (
-    hasErrorCode(error, ErrorCode.storeFenced) ||
-    hasErrorCode(error, ErrorCode.storeClosed) ||
-    hasErrorCode(error, ErrorCode.storeReadOnly)
-  )
-}
-
-function isPassing(error: unknown): boolean {
-  return isHoldfastError(error) && error.retryable
 }

@@ -5,17 +5,18 @@
 // S3. Failed attempts and the time of the next one are journaled before it is waited for.
 // S4. `once`: the body runs only after its begin is durable; begun without a known outcome, it runs
 //     again only if `verify` or a person says that it was not done.
-import { ErrorCode, HoldfastError, isHoldfastError, Limits } from '@holdfast/core'
+import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { JsonValue, StepContext, StepOptions } from '@holdfast/core'
 import type { JournalEntry } from '@holdfast/workflow'
 import { createDeferred } from './deferred.ts'
 import type { Delivered, Operation, Waits } from './operation.ts'
 import type { OperationHost } from './operation-host.ts'
 import { isNotExecuted, onceQuestion, outcomeOf } from './once.ts'
-import { Attempt } from './attempt.ts'
 import { chunkTag } from './output.ts'
-import { bodyMark, runIn } from './scope.ts'
+import { judgeFailure } from './retry-policy.ts'
 import type { Scope } from './scope.ts'
+import { RunningBody } from './step-body.ts'
+import type { BodyOutcome, BodyRequest } from './step-body.ts'
 import { decodeError, encodeError, encodeValue } from './stored-values.ts'
 
 /** A step's body. */
@@ -36,7 +37,7 @@ export class StepOperation implements Operation {
   #cancelAlarm: (() => void) | undefined
   /** The number of the newest attempt. */
   #attempt = 0
-  #running: Attempt | undefined
+  #running: RunningBody | undefined
   #begun = false
   #over = false
   #wroteEarlier = false
@@ -126,7 +127,7 @@ export class StepOperation implements Operation {
 
   /** Tells a running body that the run is to be cancelled. It may still finish, and then counts. */
   signalBody(reason: HoldfastError): boolean {
-    this.#running?.abort(reason)
+    this.#running?.signal(reason)
     return this.#running !== undefined
   }
 
@@ -159,53 +160,40 @@ export class StepOperation implements Operation {
   }
 
   #run(): void {
-    const { services } = this.#host
-    const tag = chunkTag(this.path)
-    const attempt = new Attempt(
-      this.#host,
-      this.path,
-      this.#attempt,
-      this.#wroteEarlier || this.#host.hasStoredChunks(tag),
-    )
-    this.#running = attempt
-    this.#host.bodyStarted()
+    const { path } = this
+    const { services, runId } = this.#host
     const span = services.telemetry?.startSpan('holdfast.step', {
-      'holdfast.run.id': this.#host.runId,
+      'holdfast.run.id': runId,
       'holdfast.step.label': this.#label,
       'holdfast.step.attempt': this.#attempt,
     })
-    const { timeoutMs } = this.#options
-    if (timeoutMs !== undefined) {
-      attempt.cancelTimeout = services.system.after(timeoutMs, () => {
-        const error = new HoldfastError(ErrorCode.stepTimeout, {
-          message: `Step ${this.#label} took longer than ${timeoutMs} ms.`,
-          details: { step: this.#label },
-        })
-        if (this.#running !== attempt) return
-        this.#stopBody(error)
-        span?.end(error)
-        this.#failed(error, attempt.wrote)
-      })
-    }
-    const finished = (value: unknown): void => {
-      if (this.#running !== attempt) return
-      this.#leaveBody()
-      span?.end()
-      this.#completed(value, attempt.wrote)
-    }
-    const threw = (error: unknown): void => {
-      if (this.#running !== attempt) return
-      this.#leaveBody()
-      span?.end(error)
-      this.#failed(error, attempt.wrote)
-    }
-    try {
-      const result: unknown = runIn(bodyMark, () => this.#body(attempt))
-      if (isThenable(result)) result.then(finished, threw)
-      else finished(result)
-    } catch (error) {
-      threw(error)
-    }
+    const hasEarlierChunks = this.#wroteEarlier || this.#host.hasStoredChunks(chunkTag(path))
+    const request = { hasEarlierChunks, timeoutMs: this.#options.timeoutMs, body: this.#body }
+    this.#runBody(request, (outcome) => {
+      if (outcome.kind === 'returned') {
+        span?.end()
+        this.#completed(outcome.value, outcome.wrote)
+      } else {
+        span?.end(outcome.error)
+        this.#failed(outcome.error, outcome.wrote)
+      }
+    })
+  }
+
+  #runBody(
+    request: Pick<BodyRequest, 'hasEarlierChunks' | 'timeoutMs' | 'body'>,
+    ended: (outcome: BodyOutcome) => void,
+  ): void {
+    const running = new RunningBody(
+      this.#host,
+      { path: this.path, label: this.#label, attempt: this.#attempt, ...request },
+      (outcome) => {
+        this.#running = undefined
+        ended(outcome)
+      },
+    )
+    this.#running = running
+    running.run(request.body)
   }
 
   #completed(result: unknown, wrote: boolean): void {
@@ -248,15 +236,14 @@ export class StepOperation implements Operation {
 
   /** The attempt is known to have failed: another is due, or it was the last. */
   #tryAgain(error: unknown, wrote: boolean): void {
-    const retries = this.#options.retries ?? Limits.stepRetries
-    const retryable = this.#isWorthAnother(error)
-    if (!retryable || this.#attempt > retries) {
-      this.#giveUp(error, retryable, wrote)
+    const { writer, services } = this.#host
+    const verdict = judgeFailure(this.#options, this.#attempt, error, services.system)
+    if (verdict.kind === 'give-up') {
+      this.#giveUp(error, verdict.retryable, wrote)
       return
     }
-    const { writer } = this.#host
     const at = writer.time()
-    const retryAt = at + this.#backoff()
+    const retryAt = at + verdict.delayMs
     writer.append(
       {
         kind: 'step-attempted',
@@ -292,24 +279,6 @@ export class StepOperation implements Operation {
     this.#cancelAlarm = this.#host.alarm(this, retryAt)
   }
 
-  #backoff(): number {
-    const base = this.#options.retryBaseMs ?? Limits.stepRetryBaseMs
-    const max = this.#options.retryMaxMs ?? Limits.stepRetryMaxMs
-    const grown = Math.min(max, base * 2 ** (this.#attempt - 1))
-    return Math.round(grown * (0.5 + this.#host.services.system.next() / 2))
-  }
-
-  #isWorthAnother(error: unknown): boolean {
-    const { shouldRetry } = this.#options
-    try {
-      if (shouldRetry !== undefined) return shouldRetry(error)
-    } catch {
-      return false
-    }
-    if (isHoldfastError(error)) return error.retryable
-    return !(error instanceof Error && 'retryable' in error && error.retryable === false)
-  }
-
   /** A `once` body began, and nobody knows what became of it. */
   #findOut(error: unknown): void {
     const { verify } = this.#options
@@ -317,31 +286,32 @@ export class StepOperation implements Operation {
       this.#ask()
       return
     }
-    const attempt = new Attempt(this.#host, this.path, this.#attempt, false)
-    this.#running = attempt
-    this.#host.bodyStarted()
-    const verified = async (): Promise<void> => {
-      try {
-        const found = await runIn(bodyMark, () => verify(attempt))
-        if (this.#running !== attempt) return
-        this.#leaveBody()
-        if (found.done) this.#completed(found.value, false)
-        else this.#tryAgain(error, false)
-      } catch (cause) {
-        if (this.#running !== attempt) return
-        this.#leaveBody()
-        if (this.#host.isCancelling(this.scope)) return
-        this.#host.services.log.write({
-          level: 'warn',
-          event: 'engine.step.verify_failed',
-          message: 'What became of a step could not be found out; a person is asked.',
-          fields: { run_id: this.#host.runId, step: this.#label },
-          cause,
-        })
-        this.#ask()
-      }
+    let found: Awaited<ReturnType<typeof verify>> | undefined
+    const request = {
+      hasEarlierChunks: false,
+      timeoutMs: undefined,
+      body: async (context: StepContext) => {
+        found = await verify(context)
+      },
     }
-    void verified()
+    this.#runBody(request, (outcome) => {
+      if (outcome.kind === 'threw') this.#notVerified(outcome.error)
+      else if (found?.done === true) this.#completed(found.value, false)
+      else if (found?.done === false) this.#tryAgain(error, false)
+      else this.#notVerified(undefined)
+    })
+  }
+
+  #notVerified(cause: unknown): void {
+    if (this.#host.isCancelling(this.scope)) return
+    this.#host.services.log.write({
+      level: 'warn',
+      event: 'engine.step.verify_failed',
+      message: 'What became of a step could not be found out; a person is asked.',
+      fields: { run_id: this.#host.runId, step: this.#label },
+      cause,
+    })
+    this.#ask()
   }
 
   #ask(): void {
@@ -372,17 +342,10 @@ export class StepOperation implements Operation {
     }
   }
 
-  #leaveBody(): void {
-    this.#running?.end()
-    this.#running = undefined
-    this.#host.bodyEnded()
-  }
-
   #stopBody(reason: HoldfastError): void {
-    const attempt = this.#running
-    if (attempt === undefined) return
-    this.#leaveBody()
-    attempt.abort(reason)
+    const running = this.#running
+    this.#running = undefined
+    running?.stop(reason)
   }
 
   #end(): void {
@@ -398,13 +361,4 @@ function unknownOutcome(label: string): HoldfastError {
     message: `Step ${label} had begun, and nobody knows what became of it.`,
     details: { step: label },
   })
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  )
 }
