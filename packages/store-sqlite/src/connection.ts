@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { SqlConnection, SqlDriver } from './driver.ts'
 import { fileVersion, migrate, pragmaNumber } from './schema.ts'
@@ -15,13 +16,11 @@ const busyTimeoutMs = { opening: 2_000, open: 20 }
  * @throws `store_corrupt`, `record_from_newer_version`, `store_read_only`
  */
 export function inspectFile(driver: SqlDriver, path: string): void {
+  // The log and the lock lie beside the file.
+  checkWritable(dirname(path))
   if (!existsSync(path)) return
-  const { mode, size } = statSync(path)
-  // By its mode and not by what this process may do: root may write everything.
-  if ((mode & 0o222) === 0) {
-    throw new HoldfastError(ErrorCode.storeReadOnly, { message: `${path} is read-only.` })
-  }
-  if (size === 0) return
+  checkWritable(path)
+  if (statSync(path).size === 0) return
   const connection = driver(path, { readOnly: true })
   try {
     connection.exec(`pragma busy_timeout = ${busyTimeoutMs.opening}`)
@@ -29,6 +28,19 @@ export function inspectFile(driver: SqlDriver, path: string): void {
   } finally {
     connection.close()
   }
+}
+
+/** By its mode, and not only by what this process may do: root may write everything. */
+function checkWritable(path: string): void {
+  if (!existsSync(path)) return
+  let writable = (statSync(path).mode & 0o222) !== 0
+  try {
+    accessSync(path, constants.W_OK)
+  } catch {
+    writable = false
+  }
+  if (writable) return
+  throw new HoldfastError(ErrorCode.storeReadOnly, { message: `${path} is read-only.` })
 }
 
 /** Opens the connection that writes: every commit is on the disk when it returns, and that is verified. */
@@ -52,6 +64,21 @@ export function openForWriting(driver: SqlDriver, path: string): SqlConnection {
     throw error
   }
 }
+
+/**
+ * Brings all of the log into the file, by writes and a sync of its own, and begins the log anew.
+ *
+ * What lies in a log whose sync has failed is never built upon: the operating system may hold it for
+ * written when it is not, and a later sync would not say so.
+ *
+ * @throws SQLite's `SQLITE_BUSY` while another connection reads from the log
+ */
+export function foldLog(connection: SqlConnection): void {
+  const busy = connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy']
+  if (busy !== 0) throw Object.assign(new Error('The log is being read.'), { errcode: busyCode })
+}
+
+const busyCode = 5
 
 /** Opens a connection that only reads. */
 export function openForReading(driver: SqlDriver, path: string): SqlConnection {

@@ -1,7 +1,20 @@
+// What a group of commits is judged against, and what of it stays for the next group.
+//
+// Owns:  the statements that read heads, and the heads that were kept.
+// Asks:  SQLite, inside the transaction, whether another connection has written since.
+// Never: hands a head on that was not read, or proven unchanged, inside the transaction it serves.
+//
+// V1. Heads are kept only of a group whose transaction has committed, and are taken out by the load
+//     of the next: a group that fails leaves none (docs/decisions/0029).
+// V2. They serve again only if `data_version`, read inside a transaction that holds the write lock, is
+//     what it was when they were read: then nobody but this connection has written.
+// V3. What depends on a clock (tombstones), on a single key, or on a run's row that a group has
+//     swapped is read anew each time.
 import { decodeRunRecord } from '@holdfast/core'
 import type { Commit, Receipt, SessionId } from '@holdfast/core'
-import { createCommitView, runAt, touchedBy } from '@holdfast/core/commit-rules'
+import { createCommitView, logAt, runAt, touchedBy } from '@holdfast/core/commit-rules'
 import type {
+  CommitEffect,
   CommitView,
   PurgedState,
   RunState,
@@ -19,9 +32,14 @@ import {
 } from './columns.ts'
 import type { SqlConnection, SqlStatement } from './driver.ts'
 
+/** How many heads are kept at most; about half a kilobyte each. */
+const keptHeads = 8_192
+
 /** A view of one group, and the integer keys of the rows that it has seen. */
 export interface GroupView {
   readonly view: CommitView
+  /** SQLite's number for what other connections have written, as of this group's transaction. */
+  readonly dataVersion: number
   readonly sessionKeys: Map<SessionId, number>
   readonly runKeys: Map<string, number>
   readonly streamKeys: Map<string, number>
@@ -31,6 +49,7 @@ export interface GroupView {
 /** Loads, inside a transaction, what a group's rules read. */
 export class GroupViewLoader {
   readonly #statements
+  #kept: GroupView | undefined
 
   constructor(connection: SqlConnection) {
     this.#statements = prepare(connection)
@@ -39,14 +58,9 @@ export class GroupViewLoader {
   /** Tombstones of before `tombstonesFrom` count as gone. */
   load(commits: readonly Commit[], tombstonesFrom: number): GroupView {
     const touched = touchedBy(commits)
-    const group: GroupView = {
-      view: createCommitView(),
-      sessionKeys: new Map(),
-      runKeys: new Map(),
-      streamKeys: new Map(),
-      logKeys: new Map(),
-    }
+    const group = this.#begin()
     for (const sessionId of touched.sessions) {
+      if (group.view.sessions.has(sessionId)) continue
       const row = this.#statements.session.get(sessionId)
       if (row === undefined) continue
       group.sessionKeys.set(sessionId, numberOf(row['key']))
@@ -62,8 +76,58 @@ export class GroupViewLoader {
     return group
   }
 
+  /** Keeps a group's heads for the next one. Only for a group whose transaction has committed. */
+  keep(group: GroupView, effects: readonly CommitEffect[]): void {
+    const { view } = group
+    const heads = view.sessions.size + view.runs.size + view.streams.size + view.logs.size
+    if (heads > keptHeads) return
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case 'run-remove':
+          // Its streams and its inbox are gone with it.
+          return
+        case 'run-insert':
+        case 'run-update':
+          // Its view holds the whole row.
+          view.runs.delete(runAt(effect.sessionId, effect.record.id))
+          break
+        case 'session-insert':
+        case 'input-put':
+        case 'blob-put':
+        case 'run-ready':
+        case 'journal-insert':
+        case 'stream-insert':
+        case 'chunks-insert':
+        case 'stream-end':
+        case 'log-insert':
+        case 'log-entry-insert':
+        case 'log-close':
+        case 'document-write':
+        case 'commit-seen':
+          break
+      }
+    }
+    this.#kept = group
+  }
+
+  #begin(): GroupView {
+    const kept = this.#kept
+    this.#kept = undefined
+    const dataVersion = numberOf(this.#statements.dataVersion.get()?.['data_version'])
+    if (kept === undefined || kept.dataVersion !== dataVersion) return emptyGroup(dataVersion)
+    const { view } = kept
+    view.logKeys.clear()
+    view.documents.clear()
+    view.idempotencyKeys.clear()
+    view.commitIds.clear()
+    return kept
+  }
+
   #loadRuns(group: GroupView, touched: Touched, tombstonesFrom: number): void {
     for (const [at, run] of touched.runs) {
+      const known = group.view.runs.get(at)
+      if (known?.kind === 'run') continue
+      if (known !== undefined) group.view.runs.delete(at)
       const session = group.sessionKeys.get(run.sessionId)
       if (session === undefined) continue
       const state = this.#loadRun(group, at, session, run, tombstonesFrom)
@@ -106,6 +170,7 @@ export class GroupViewLoader {
 
   #loadStreams(group: GroupView, touched: Touched): void {
     for (const [at, { sessionId, runId, number }] of touched.streams) {
+      if (group.view.streams.has(at)) continue
       const run = group.runKeys.get(runAt(sessionId, runId))
       if (run === undefined) continue
       const row = this.#statements.stream.get(run, number)
@@ -119,20 +184,19 @@ export class GroupViewLoader {
   }
 
   #loadLogs(group: GroupView, touched: Touched): void {
-    const named = new Map<string, number>()
     for (const [at, { sessionId, log }] of touched.logs) {
+      if (group.view.logs.has(at)) continue
       const session = group.sessionKeys.get(sessionId)
       if (session === undefined) continue
       const row = this.#statements.log.get(session, log)
       if (row === undefined) continue
       const key = numberOf(row['key'])
       group.logKeys.set(at, key)
-      named.set(at, key)
       const next = optionalNumber(this.#statements.logNext.get(key)?.['next']) ?? 0
       group.view.logs.set(at, { next, closed: row['closed'] === 1 })
     }
     for (const [at, { sessionId, log, key }] of touched.logKeys) {
-      const logKey = named.get(`${sessionId}/${log}`)
+      const logKey = group.logKeys.get(logAt(sessionId, log))
       if (logKey === undefined) continue
       const sequence = optionalNumber(this.#statements.logKey.get(logKey, key)?.['sequence'])
       if (sequence !== undefined) group.view.logKeys.set(at, sequence)
@@ -180,9 +244,21 @@ export class GroupViewLoader {
   }
 }
 
+function emptyGroup(dataVersion: number): GroupView {
+  return {
+    view: createCommitView(),
+    dataVersion,
+    sessionKeys: new Map(),
+    runKeys: new Map(),
+    streamKeys: new Map(),
+    logKeys: new Map(),
+  }
+}
+
 function prepare(
   connection: SqlConnection,
 ): Record<
+  | 'dataVersion'
   | 'session'
   | 'run'
   | 'record'
@@ -199,6 +275,7 @@ function prepare(
   SqlStatement
 > {
   return {
+    dataVersion: connection.prepare('pragma data_version'),
     session: connection.prepare('select key, epoch from session where id = ?'),
     run: connection.prepare(
       'select key, revision, status, parked, stream, inbox_read, ready, idempotency_key' +

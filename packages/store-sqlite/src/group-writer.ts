@@ -4,22 +4,25 @@
 // Asks:  the rules what becomes of each commit.
 // Never: schedules: who calls it decides what goes into a group.
 //
-// G1. Heads are read inside the transaction, which holds SQLite's write lock from its begin.
+// G1. Heads are read inside the transaction, which holds SQLite's write lock from its begin, or are
+//     those of the transaction before, which inside this one are found to be unchanged.
 // G2. What is answered as done was synced: answers are made after the transaction's commit.
 // G3. A request that fails by itself fails alone; a failure of the group writes nothing.
-// G4. After a failure of the file system the connection is closed and never used again. Whether the
-//     group became durable is then answered by commit ids, and for the rest said to be unknown.
+// G4. After a failure of the file system the connection is closed and never used again, and the next
+//     one begins its log anew. Whether the group became durable is then answered by commit ids, and
+//     for the rest said to be unknown.
 import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { SessionClaim, SessionId } from '@holdfast/core'
 import { commitIdAt, judge } from '@holdfast/core/commit-rules'
 import type { CommitEffect } from '@holdfast/core/commit-rules'
 import { numberOf, optionalNumber } from './columns.ts'
-import { endOpening, openForWriting } from './connection.ts'
+import { endOpening, foldLog, openForWriting } from './connection.ts'
 import type { SqlConnection, SqlDriver, SqlStatement } from './driver.ts'
 import { EffectWriter } from './effect-writer.ts'
 import { GroupViewLoader } from './group-view.ts'
 import type { GroupView } from './group-view.ts'
-import { isBusy, isIoError, sqliteCode, storageError } from './storage-error.ts'
+import { isBusy, isDamage, isIoError, sqliteCode, storageError } from './storage-error.ts'
+import { inTransaction, rollBack } from './transaction.ts'
 import { sendableError } from './writer-message.ts'
 import type { WriterRequest, WriterResponse, WriterSettings } from './writer-message.ts'
 
@@ -45,6 +48,13 @@ interface Open {
   readonly currentNode: SqlStatement
 }
 
+/** A group as carried out, its transaction still open. */
+interface Written {
+  readonly group: GroupView
+  readonly effects: readonly CommitEffect[]
+  readonly responses: readonly WriterResponse[]
+}
+
 /** The writing side of a store, on whatever thread it stands. */
 export class GroupWriter {
   readonly #driver: SqlDriver
@@ -52,16 +62,19 @@ export class GroupWriter {
   #open: Open | undefined
   #node: number | undefined
   #sweptAt = 0
+  /** The file system has failed, and nothing may be written behind what it has failed on. */
+  #logSuspect = false
 
   /** Opens the file, brings it to this release's version, and registers the node, if it is one. */
   constructor(driver: SqlDriver, settings: WriterSettings) {
     this.#driver = driver
     this.#settings = settings
-    const { connection } = this.#ensureOpen()
+    const { connection } = this.#ensureOpen('first')
     if (settings.node !== undefined) {
       this.#node = registerNode(connection, settings.node, settings.pid)
     }
     endOpening(connection)
+    if (settings.node !== undefined) foldIfPossible(connection)
   }
 
   /** The node's key, if this is an owner. */
@@ -89,17 +102,19 @@ export class GroupWriter {
       const open = this.#ensureOpen()
       open.begin.run()
       stage = 'apply'
-      const responses = this.#writeAll(open, requests, now)
+      const { group, effects, responses } = this.#writeAll(open, requests, now)
       stage = 'commit'
       open.commit.run()
+      open.loader.keep(group, effects)
       return responses
     } catch (error) {
       if (stage === 'begin' && isBusy(error)) return 'busy'
-      this.#rollBack()
+      if (this.#open !== undefined) rollBack(this.#open.connection)
+      if (isIoError(error)) this.#logSuspect = true
       if (isIoError(error) || stage === 'commit') this.#discard()
       if (stage === 'commit' && isIoError(error)) return this.#decide(requests, error)
-      // A failure that is not the file's is one request's: the others are written without it.
-      if (stage === 'apply' && requests.length > 1 && sqliteCode(error) === undefined) {
+      // The others are written without it.
+      if (stage === 'apply' && requests.length > 1 && isOfOne(error)) {
         return this.#writeEach(requests, now)
       }
       const failure = storageError(error, this.#settings.path)
@@ -111,15 +126,15 @@ export class GroupWriter {
   close(): void {
     if (this.#open === undefined) return
     const { connection } = this.#open
+    const node = this.#node
     try {
-      if (this.#node !== undefined) {
-        connection.exec('begin immediate')
-        connection.prepare('delete from owner where node = ?').run(this.#node)
-        connection.exec('commit')
+      if (node !== undefined) {
+        inTransaction(connection, () =>
+          connection.prepare('delete from owner where node = ?').run(node),
+        )
       }
     } catch {
       // A node that is not signed off is found to be gone by the next owner all the same.
-      this.#rollBack()
     }
     this.#discard()
   }
@@ -140,20 +155,27 @@ export class GroupWriter {
     open: Open,
     requests: readonly WriterRequest[],
     now: number,
-  ): readonly WriterResponse[] {
+  ): Written {
     const commits = requests.flatMap((request) =>
       request.kind === 'commit' ? [request.commit] : [],
     )
     const group = open.loader.load(commits, now - this.#settings.tombstoneMs)
-    const responses = requests.map((request) => this.#writeOne(open, group, request, now))
+    const effects: CommitEffect[] = []
+    const responses = requests.map((request) => this.#writeOne(open, group, request, now, effects))
     if (now - this.#sweptAt >= sweepMs) {
       this.#sweptAt = now
       this.#sweep(open.connection, now)
     }
-    return responses
+    return { group, effects, responses }
   }
 
-  #writeOne(open: Open, group: GroupView, request: WriterRequest, now: number): WriterResponse {
+  #writeOne(
+    open: Open,
+    group: GroupView,
+    request: WriterRequest,
+    now: number,
+    effects: CommitEffect[],
+  ): WriterResponse {
     const { id } = request
     switch (request.kind) {
       case 'claim':
@@ -168,7 +190,10 @@ export class GroupWriter {
           case 'repeated':
             return { id, kind: 'committed', receipt: verdict.receipt, work: false, repeated: true }
           case 'accepted': {
-            for (const effect of verdict.effects) open.writer.apply(effect, group, now)
+            for (const effect of verdict.effects) {
+              open.writer.apply(effect, group, now)
+              effects.push(effect)
+            }
             const work =
               verdict.effects.some(isWork) &&
               open.isOwned.get(request.commit.sessionId) === undefined
@@ -245,9 +270,10 @@ export class GroupWriter {
     })
   }
 
-  #ensureOpen(): Open {
+  #ensureOpen(time: 'first' | 'again' = 'again'): Open {
     if (this.#open !== undefined) return this.#open
     const connection = openForWriting(this.#driver, this.#settings.path)
+    if (time === 'again') this.#comeBack(connection)
     this.#open = {
       connection,
       loader: new GroupViewLoader(connection),
@@ -270,11 +296,14 @@ export class GroupWriter {
     return this.#open
   }
 
-  #rollBack(): void {
+  #comeBack(connection: SqlConnection): void {
     try {
-      this.#open?.connection.exec('rollback')
-    } catch {
-      // SQLite has rolled back by itself, as it does after some failures.
+      if (this.#logSuspect) foldLog(connection)
+      this.#logSuspect = false
+      endOpening(connection)
+    } catch (error) {
+      connection.close()
+      throw error
     }
   }
 
@@ -289,18 +318,27 @@ export class GroupWriter {
   }
 }
 
-function registerNode(connection: SqlConnection, id: string, pid: number): number {
-  connection.exec('begin immediate')
+/** The owner before may have ended after a failed sync; on a disk that is full this one still reads. */
+function foldIfPossible(connection: SqlConnection): void {
   try {
+    foldLog(connection)
+  } catch {
+    // Whoever writes next is told what is wrong.
+  }
+}
+
+function registerNode(connection: SqlConnection, id: string, pid: number): number {
+  return inTransaction(connection, () => {
     connection.exec('delete from node')
     const node = connection.prepare('insert into node (id, pid) values (?, ?)').run(id, pid)
     connection.prepare('insert or replace into owner (only, node) values (1, ?)').run(node)
-    connection.exec('commit')
     return node
-  } catch (error) {
-    connection.exec('rollback')
-    throw error
-  }
+  })
+}
+
+/** Whether one request of a group has failed: by a bug, or by a damaged page that it needs. */
+function isOfOne(error: unknown): boolean {
+  return sqliteCode(error) === undefined || isDamage(error)
 }
 
 /** Whether a change may make a session work for whoever takes it. */

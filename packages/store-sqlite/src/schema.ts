@@ -5,6 +5,7 @@
 // (run) is a row of its own, which no append touches. docs/decisions/0010 has the reasons.
 import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { SqlConnection } from './driver.ts'
+import { inTransaction } from './transaction.ts'
 
 /** In the file's header: `HOLD`. */
 export const applicationId = 0x484f4c44
@@ -182,17 +183,12 @@ export function fileVersion(connection: SqlConnection, path: string): number {
 /** Brings a file to this release's version, in one transaction, whoever else tries it at once. */
 export function migrate(connection: SqlConnection, path: string): void {
   if (fileVersion(connection, path) === schemaVersion) return
-  connection.exec('begin immediate')
-  try {
+  inTransaction(connection, () => {
     const from = fileVersion(connection, path)
     for (const statements of migrations.slice(from)) connection.exec(statements)
     connection.exec(`pragma application_id = ${applicationId}`)
     connection.exec(`pragma user_version = ${schemaVersion}`)
-    connection.exec('commit')
-  } catch (error) {
-    connection.exec('rollback')
-    throw error
-  }
+  })
 }
 
 /** Reads a pragma that answers with one number. */

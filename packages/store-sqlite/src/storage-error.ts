@@ -49,6 +49,11 @@ export function isIoError(error: unknown): boolean {
   return sqliteCode(error) === primary.ioError
 }
 
+/** Whether a page is not what it should be. Others may be whole. */
+export function isDamage(error: unknown): boolean {
+  return sqliteCode(error) === primary.corrupt
+}
+
 /** Turns what SQLite threw into a Holdfast error: the one door of this package for foreign throws. */
 export function storageError(error: unknown, path: string): HoldfastError {
   if (isHoldfastError(error)) return error

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Commit } from '@holdfast/core'
@@ -69,16 +69,24 @@ const diskFull = 13
 describe('a failed sync', () => {
   it('closes the connection, reopens it, and says that the outcome is unknown', async () => {
     const { state, driver } = failingDriver()
-    const store = await openWithDriver(driver, { path: join(directory, 'a.db'), worker: false })
+    const path = join(directory, 'a.db')
+    const log = () => statSync(`${path}-wal`).size
+    const store = await openWithDriver(driver, { path, worker: false })
     await store.commit(append('first'))
+    const grown = log()
+    await store.commit(append('another'))
+    const one = log() - grown
     state.next = { errcode: syncFailed, when: 'before' }
     await expect(store.commit(append('second'))).rejects.toMatchObject({
       code: 'store_outcome_unknown',
     })
     await store.commit(append('third'))
     expect(state).toMatchObject({ opened: 2, closed: 1 })
+    // Nothing is written behind what was not synced: the log was begun anew.
+    expect(log()).toBeLessThanOrEqual(one + 1_000)
+    expect(grown).toBeGreaterThan(one + 1_000)
     const page = await store.logPage(sessionId, 'l', { from: 0, limit: 10 })
-    expect(page.entries.map(({ key }) => key)).toEqual(['first', 'third'])
+    expect(page.entries.map(({ key }) => key)).toEqual(['first', 'another', 'third'])
     await store.close()
   })
 

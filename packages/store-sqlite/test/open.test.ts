@@ -67,6 +67,16 @@ describe('a file that cannot be a store', () => {
     await (await open()).close()
   })
 
+  it('lies in a directory that is read-only, whoever asks', async () => {
+    await (await open()).close()
+    chmodSync(directory, 0o555)
+    await expectRefused('store_read_only')
+    path = join(directory, 'new.db')
+    await expect(open()).rejects.toMatchObject({ code: 'store_read_only' })
+    chmodSync(directory, 0o755)
+    await (await open()).close()
+  })
+
   it('has a damaged first page', async () => {
     await (await open()).close()
     const file = openSync(path, 'r+')

@@ -43,7 +43,9 @@ async function traceWriter(driver: string): Promise<readonly Traced[]> {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-sync-'))
   try {
     const path = join(directory, 'store.db')
-    return await trace(directory, 'sync-writer.ts', [path, driver, `${one}`, `${together}`])
+    const options = [path, driver, `${one}`, `${together}`]
+    const { events } = await trace(directory, 'sync-writer.ts', options)
+    return events
   } finally {
     rmSync(directory, { recursive: true })
   }

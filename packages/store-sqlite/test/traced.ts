@@ -12,29 +12,40 @@ export type Traced =
   | { readonly kind: 'synced'; readonly file: string; readonly ok: boolean }
   | { readonly kind: 'said'; readonly line: string }
 
+/** What a program did and said that ran under strace. */
+export interface Trace {
+  readonly events: readonly Traced[]
+  readonly output: string
+}
+
 /** Runs a program of this folder under strace, which may be told to make calls fail. */
 export async function trace(
   directory: string,
   program: string,
   args: readonly string[],
   straceOptions: readonly string[] = [],
-): Promise<readonly Traced[]> {
-  const output = join(directory, 'trace')
+): Promise<Trace> {
+  const file = join(directory, 'trace')
   const child = spawn(
     'strace',
     [
-      ...['-f', '-qq', '-y', '-s', '200', '-o', output, '-e', 'trace=fsync,fdatasync,write'],
+      ...['-f', '-qq', '-y', '-s', '200', '-o', file, '-e', 'trace=fsync,fdatasync,write'],
       ...straceOptions,
       process.execPath,
       ...['--conditions=@holdfast/source', '--experimental-strip-types', '--no-warnings'],
       join(import.meta.dirname, program),
       ...args,
     ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    { stdio: ['ignore', 'pipe', 'pipe'] },
   )
-  const [complaints] = await Promise.all([text(child.stderr), once(child, 'exit')])
-  if (child.exitCode !== 0) throw new Error(`${program} failed: ${complaints}`)
-  return parse(readFileSync(output, 'utf8'))
+  const [output, complaints] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  const ended = child.exitCode === 0 || child.signalCode === 'SIGKILL'
+  if (!ended || complaints !== '') throw new Error(`${program} failed: ${complaints}`)
+  return { events: parse(readFileSync(file, 'utf8')), output }
 }
 
 /** Reads a trace. A call that another thread's interrupts has a line of its own for its end. */
@@ -56,5 +67,5 @@ export function parse(trace: string): readonly Traced[] {
 }
 
 function synced(file: string, call: string): Traced {
-  return { kind: 'synced', file, ok: /= 0$/.test(call) }
+  return { kind: 'synced', file, ok: call.endsWith('= 0') }
 }
