@@ -1,59 +1,84 @@
-// Kills a real process, again and again, while it executes a run on a SQLite file.
+// Kills real processes while they execute a run, and checks what is left.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { openSqliteStore } from '@holdfast/store-sqlite'
 import { createSeededRandom } from '@holdfast/testing'
+import { crashStores } from './crash-stores.ts'
+import type { CrashStoreName } from './crash-stores.ts'
 import { expectIntact } from './everything.ts'
 
 const script = fileURLToPath(new URL('./fixtures/everything-process.ts', import.meta.url))
 
-/** Runs to the end through so many kills at random moments, and checks that all is intact. Gives the kills that hit. */
-export async function runThroughKills(seed: number, kills: number): Promise<number> {
-  const directory = mkdtempSync(join(tmpdir(), 'holdfast-kill-'))
-  const path = join(directory, 'runs.db')
+/** How a process comes to its end. */
+export type Death =
+  | { readonly kind: 'none' }
+  /** So long after it had opened the store. */
+  | { readonly kind: 'time'; readonly afterMs: number }
+  /** Just before or after its so-many-th commit. */
+  | { readonly kind: 'commit'; readonly when: 'before' | 'after'; readonly commit: number }
+
+/** Runs process after process until one comes to the end, and checks that all is intact. Gives the deaths that hit. */
+export async function runThroughDeaths(
+  storeName: CrashStoreName,
+  deaths: readonly Death[],
+): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-effects-'))
   const effectsPath = join(directory, 'effects.txt')
-  const random = createSeededRandom(seed)
+  const database = await crashStores[storeName].create()
   let hits = 0
   try {
-    for (let attempt = 0; ; attempt += 1) {
-      const limit = attempt < kills ? 5 + random.below(450) : undefined
-      const ended = await runProcess(path, effectsPath, limit)
-      if (ended) break
+    for (;;) {
+      const death = deaths[hits] ?? { kind: 'none' }
+      if (await runProcess([storeName, database.location, effectsPath], death)) break
       hits += 1
     }
     const effects = new Map<string, number>()
     const lines = existsSync(effectsPath) ? readFileSync(effectsPath, 'utf8').split('\n') : []
     for (const key of lines.filter(Boolean)) effects.set(key, (effects.get(key) ?? 0) + 1)
-    const store = await openSqliteStore({ path })
-    await expectIntact(store, effects)
-    await store.close()
+    const store = await crashStores[storeName].open(database.location)
+    try {
+      await expectIntact(store, effects)
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    throw new Error(`${storeName}: ${JSON.stringify(deaths)}`, { cause: error })
   } finally {
+    await database.destroy()
     rmSync(directory, { recursive: true, force: true })
   }
   return hits
 }
 
-/** One process: true if it came to the end, false if it was killed, so long after it had opened the store. */
-function runProcess(
-  path: string,
-  effectsPath: string,
-  killAfterMs: number | undefined,
-): Promise<boolean> {
+/** Kills so many processes at random moments. Gives the kills that hit. */
+export function runThroughKills(
+  storeName: CrashStoreName,
+  seed: number,
+  kills: number,
+): Promise<number> {
+  const random = createSeededRandom(seed)
+  const deaths = Array.from({ length: kills }, (): Death => {
+    return { kind: 'time', afterMs: 5 + random.below(450) }
+  })
+  return runThroughDeaths(storeName, deaths)
+}
+
+/** One process: true if it came to the end, false if it died. */
+function runProcess(where: readonly string[], death: Death): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn(execPath, ['--conditions=@holdfast/source', script, path, effectsPath], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const atCommit = death.kind === 'commit' ? [death.when, String(death.commit)] : []
+    const parameters = ['--conditions=@holdfast/source', script, ...where, ...atCommit]
+    const child = spawn(execPath, parameters, { stdio: ['ignore', 'pipe', 'pipe'] })
     let errors = ''
     child.stderr.on('data', (data: Buffer) => {
       errors += data.toString()
     })
     child.stdout.on('data', (data: Buffer) => {
-      if (!data.toString().includes('open') || killAfterMs === undefined) return
-      setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+      if (!data.toString().includes('open') || death.kind !== 'time') return
+      setTimeout(() => child.kill('SIGKILL'), death.afterMs)
     })
     child.on('exit', (code, signal) => {
       if (signal === 'SIGKILL') resolve(false)
