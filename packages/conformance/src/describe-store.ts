@@ -16,7 +16,7 @@ import { describeWatches } from './store-watches.ts'
 /** The suite of the store port: call it in a test file. Every store passes it whole. */
 export function describeStore(name: string, target: StoreTarget): void {
   // oxlint-disable-next-line vitest/valid-title -- the name is the caller's
-  describe(name, { timeout: 120_000 }, () => {
+  describe(name, { timeout: target.testMs ?? 120_000 }, () => {
     describeCommits(target)
     describeConflicts(target)
     describeGroups(target)

@@ -33,7 +33,7 @@ export interface StoreDatabase {
 /** A store under test. */
 export interface StoreTarget {
   readonly capabilities: StoreCapabilities
-  /** How long one test may take. Milliseconds. Default 60,000. */
+  /** How long one test may take. Milliseconds. Default 120,000. */
   readonly testMs?: number
   create(options?: StoreDatabaseOptions): Promise<StoreDatabase>
 }

@@ -59,7 +59,12 @@ export function describeWatches(target: StoreTarget): void {
           }))
           await Promise.all(watches.map(({ watch }) => watch.next()))
           const fired = new Set<string>()
-          const nexts = watches.map(({ name, watch }) => watch.next().then(() => fired.add(name)))
+          const nexts = watches.map(({ name, watch }) =>
+            watch.next().then(
+              () => fired.add(name),
+              () => 'stopped',
+            ),
+          )
           await write()
           await settle()
           // Topic `runs` has no state of its own to compare, and may be told of without a reason.
@@ -303,7 +308,8 @@ export function describeWatches(target: StoreTarget): void {
 }
 
 interface Watching {
-  next(): Promise<unknown>
+  /** What the watch tells next; it fails if the watch has ended. */
+  next(): Promise<void>
   /** Watch, read, wait, until a read says so. */
   until(holds: () => Promise<boolean>): Promise<void>
   stop(): void
@@ -312,12 +318,14 @@ interface Watching {
 function watching(store: Store, topic: WatchTopic): Watching {
   const abort = new AbortController()
   const iterator = store.watch(topic, abort.signal)[Symbol.asyncIterator]()
+  const next = async (): Promise<void> => {
+    if ((await iterator.next()).done === true) throw new Error('The watch has ended.')
+  }
   return {
-    next: () => iterator.next(),
+    next,
     async until(holds) {
-      do {
-        if ((await iterator.next()).done === true) throw new Error('The watch has ended.')
-      } while (!(await holds()))
+      do await next()
+      while (!(await holds()))
     },
     stop: () => abort.abort(),
   }

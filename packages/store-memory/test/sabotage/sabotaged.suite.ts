@@ -1,20 +1,23 @@
 import { describeStore } from '@holdfast/conformance'
-import type { StoreDatabase } from '@holdfast/conformance'
+import type { Store } from '@holdfast/core'
 import { memoryTarget } from '../memory-target.ts'
-import { sabotaged } from './sabotages.ts'
-import type { Sabotage } from './sabotages.ts'
+import { changed, sabotages } from './sabotages.ts'
 
-const sabotage = process.env['HOLDFAST_SABOTAGE'] as Sabotage
-
-describeStore(sabotage, {
-  ...memoryTarget,
-  async create(options): Promise<StoreDatabase> {
-    const database = await memoryTarget.create(options)
-    return {
-      open: async () => sabotaged(await database.open(), sabotage),
-      openClient: async () => sabotaged(await database.openClient(), sabotage),
-      takeOver: async (store) => sabotaged(await database.takeOver(store), sabotage),
-      destroy: () => database.destroy(),
-    }
-  },
-})
+for (const [name, sabotage] of Object.entries(sabotages)) {
+  const wrong = (store: Store): Store =>
+    sabotage.store === undefined ? store : changed(store, sabotage.store(store))
+  describeStore(name, {
+    ...memoryTarget,
+    testMs: 500,
+    async create(options) {
+      const database = await memoryTarget.create(options)
+      const sound = {
+        open: async () => wrong(await database.open()),
+        openClient: async () => wrong(await database.openClient()),
+        takeOver: async (store: Store) => wrong(await database.takeOver(store)),
+        destroy: () => database.destroy(),
+      }
+      return { ...sound, ...sabotage.database?.(sound) }
+    },
+  })
+}

@@ -6,7 +6,6 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@holdfast/source', 'node', 'import', 'module', 'default'] } },
   test: {
     include: ['test/sabotage/*.suite.ts'],
-    testTimeout: 5_000,
-    bail: 1,
+    testTimeout: 2_000,
   },
 })
