@@ -91,6 +91,13 @@ const surfaces: Readonly<Record<string, Surface>> = {
     thirdParty: [],
     peers: [],
   },
+  'store-postgres': {
+    layer: 'adapter',
+    exports: ['.'],
+    internal: ['core'],
+    thirdParty: ['pg'],
+    peers: [],
+  },
   'store-sqlite': {
     layer: 'adapter',
     exports: ['.'],

@@ -28,6 +28,7 @@ export const uses: Readonly<Record<string, Pick<Project, 'packages' | 'thirdPart
   engine: { packages: ['core', 'engine', 'store-memory', 'workflow'], thirdParty: [] },
   json: { packages: ['json'], thirdParty: [] },
   'store-memory': { packages: ['core', 'store-memory'], thirdParty: [] },
+  'store-postgres': { packages: ['core', 'store-postgres'], thirdParty: [] },
   'store-sqlite': { packages: ['core', 'store-sqlite'], thirdParty: [] },
   testing: { packages: ['testing'], thirdParty: [] },
   tools: { packages: ['core', 'tools', 'workflow'], thirdParty: ['ai'] },

@@ -11,6 +11,7 @@ const { unpacked } = inject('installation')
 const nodeOnly: Readonly<Record<string, RegExp>> = {
   'chat-server': /^dist\/node(\/|\.)/,
   engine: /./,
+  'store-postgres': /./,
   'store-sqlite': /./,
   testing: /./,
   conformance: /./,

@@ -1,0 +1,3 @@
+export { openPostgresStore } from './postgres-store.ts'
+export type { PostgresStore } from './postgres-store.ts'
+export type { PostgresConnection, PostgresStoreOptions } from './options.ts'

@@ -1,0 +1,23 @@
+// One server for the whole suite, made before it and removed after it, whatever happens in between.
+import type { TestProject } from 'vitest/node'
+import { startServer } from './support/server.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Absent where no server can be started. */
+    postgresUrl: string | undefined
+  }
+}
+
+/** Starts the server. What it answers removes it. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  try {
+    const server = await startServer()
+    project.provide('postgresUrl', server.url)
+    return () => server.remove()
+  } catch (error) {
+    console.error('No PostgreSQL server could be started:', error)
+    project.provide('postgresUrl', undefined)
+    return () => Promise.resolve()
+  }
+}

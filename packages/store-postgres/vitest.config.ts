@@ -1,0 +1,14 @@
+import { defineProject } from 'vitest/config'
+
+// `--mode long` runs the long tests, and only them.
+export default defineProject(({ mode }) => ({
+  // Vite adds `import` where it applies; by name it would hold for what `pg` requires too.
+  ssr: { resolve: { conditions: ['@holdfast/source', 'node', 'default'] } },
+  test: {
+    name: 'store-postgres',
+    environment: 'node',
+    globalSetup: ['test/global-setup.ts'],
+    include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
+    exclude: mode === 'long' ? [] : ['test/**/*.long.test.ts'],
+  },
+}))
