@@ -12,8 +12,8 @@ import { defineWorkflow } from '@holdfast/workflow'
 import { messagesFromTurns } from './conversation-messages.ts'
 import { isJsonObject, plainJson, plainObject } from './plain-json.ts'
 import type { WorkflowAgentStreamResult } from './results.ts'
+import type { DurableContext } from './settings.ts'
 import { agentStreamFraming } from './stream-framing.ts'
-import type { WorkflowAgent } from './workflow-agent.ts'
 
 /** What starts an agent's run: a message of a chat, or a prompt. */
 export const AgentRunInput = Type.Object(
@@ -35,15 +35,32 @@ export const AgentRunOutput = Type.Object(
     finishReason: Type.String(),
     usage: Type.Unknown(),
     steps: Type.Integer({ minimum: 0 }),
+    /** What the agent's output specification made of the text, if it has one. */
+    output: Type.Optional(Type.Unknown()),
   },
   { additionalProperties: false },
 )
 export type AgentRunOutput = Static<typeof AgentRunOutput>
 
+/** What a durable run needs of an agent: a {@link WorkflowAgent} with any tools and output. */
+export interface DurableAgent {
+  stream(options: {
+    readonly durable: DurableContext
+    readonly messages: readonly ModelMessage[]
+    readonly maxSteps?: number
+  }): Promise<DurableAgentResult>
+}
+
+/** What an agent's run leaves of the agent's result. */
+export type DurableAgentResult = Pick<
+  WorkflowAgentStreamResult,
+  'responseMessages' | 'text' | 'finishReason' | 'totalUsage'
+> & { readonly steps: readonly unknown[]; readonly output: unknown }
+
 /** The agent, or how to make one for a session's run: with tools that are bound to the session, say. */
 export type AgentOfRun =
-  | WorkflowAgent
-  | ((scope: { readonly sessionId: string; readonly runId: string }) => WorkflowAgent)
+  | DurableAgent
+  | ((scope: { readonly sessionId: string; readonly runId: string }) => DurableAgent)
 
 /** How an agent becomes a definition. */
 export interface AgentWorkflowOptions {
@@ -92,7 +109,7 @@ export function agentWorkflow(
   })
 }
 
-function agentOf({ agent }: AgentWorkflowOptions, { run }: WorkflowContext): WorkflowAgent {
+function agentOf({ agent }: AgentWorkflowOptions, { run }: WorkflowContext): DurableAgent {
   if (typeof agent !== 'function') return agent
   return agent({ sessionId: run.sessionId, runId: run.id })
 }
@@ -122,14 +139,16 @@ async function messagesOf(
   return loaded as unknown as readonly ModelMessage[]
 }
 
-function runOutput(result: WorkflowAgentStreamResult): AgentRunOutput {
+function runOutput(result: DurableAgentResult): AgentRunOutput {
   const messages = plainJson(result.responseMessages)
+  const output = result.output === result.text ? undefined : plainJson(result.output)
   return {
     messages: Array.isArray(messages) ? [...messages] : [],
     text: result.text,
     finishReason: result.finishReason,
     usage: plainObject(result.totalUsage),
     steps: result.steps.length,
+    ...(output === undefined ? {} : { output }),
   }
 }
 

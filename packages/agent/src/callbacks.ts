@@ -1,69 +1,64 @@
-import type { ModelMessage, ToolSet } from '@ai-sdk/provider-utils'
+import type { ToolSet } from '@ai-sdk/provider-utils'
+import type {
+  GenerateTextEndEvent,
+  GenerateTextStartEvent,
+  GenerateTextStepStartEvent,
+  ToolExecutionEndEvent as AiToolExecutionEndEvent,
+  ToolExecutionStartEvent as AiToolExecutionStartEvent,
+} from 'ai'
 import type { JsonValue, Log } from '@holdfast/core'
-import type { Instructions } from './prompt.ts'
-import type { StepResult, StepToolCall, StepToolResult } from './step-result.ts'
-import type { FinishReason, Usage } from './usage.ts'
+import type { Context } from './context.ts'
+import type { OutputSpecification } from './output.ts'
+import type { StepResult } from './step-result.ts'
 
-/** A call begins. */
-export interface StartEvent {
-  readonly callId: string
+interface ModelOfEvent {
   readonly model: { readonly provider: string; readonly modelId: string }
-  readonly instructions: Instructions | undefined
-  readonly messages: readonly ModelMessage[]
-  readonly tools: ToolSet
-  readonly activeTools: readonly string[] | undefined
-  readonly maxRetries: number
-  readonly runtimeContext: Readonly<Record<string, unknown>>
-  readonly toolsContext: Readonly<Record<string, unknown>>
 }
 
-/** A step begins; its model is about to be called. */
-export interface StepStartEvent {
-  readonly callId: string
-  /** From 0. */
-  readonly stepNumber: number
-  readonly model: { readonly provider: string; readonly modelId: string }
-  readonly instructions: Instructions | undefined
-  readonly messages: readonly ModelMessage[]
-  readonly tools: ToolSet
-  readonly steps: readonly StepResult[]
-  readonly runtimeContext: Readonly<Record<string, unknown>>
-  readonly toolsContext: Readonly<Record<string, unknown>>
-}
+/** A call begins. AI SDK's event. `operationId` is `ai.workflowAgent.stream` or `ai.workflowAgent.generate`. */
+export type StartEvent<TOOLS extends ToolSet = ToolSet> = GenerateTextStartEvent<
+  TOOLS,
+  Context,
+  OutputSpecification
+> &
+  ModelOfEvent
 
-/** A tool is about to be executed. */
-export interface ToolExecutionStartEvent {
-  readonly callId: string
+/** A step begins; its model is about to be called. AI SDK's event: `stepNumber` counts from 0. */
+export type StepStartEvent<TOOLS extends ToolSet = ToolSet> = GenerateTextStepStartEvent<
+  TOOLS,
+  Context,
+  OutputSpecification
+> &
+  ModelOfEvent
+
+/** What is told of a tool's execution beside AI SDK's fields. */
+export interface ToolExecutionOrigin {
   readonly stepNumber: number
   readonly toolCallId: string
   readonly toolName: string
+  /** Untyped; `toolCall` has the type that the tool's name says. */
   readonly input: JsonValue
-  readonly messages: readonly ModelMessage[]
-  readonly toolContext: unknown
-  readonly runtimeContext: Readonly<Record<string, unknown>>
+  readonly runtimeContext: Context
 }
 
-/** A tool was executed. */
-export type ToolExecutionEndEvent = ToolExecutionStartEvent & {
-  readonly toolExecutionMs: number
-} & (
-    | { readonly success: true; readonly output: unknown }
-    | { readonly success: false; readonly error: unknown }
-  )
+/** A tool is about to be executed. AI SDK's event, and the call's parts. */
+export type ToolExecutionStartEvent<TOOLS extends ToolSet = ToolSet> =
+  AiToolExecutionStartEvent<TOOLS> & ToolExecutionOrigin
 
-/** A call ended by itself: not by an error, not by an abort. */
-export interface EndEvent {
-  readonly callId: string
-  readonly text: string
-  readonly steps: readonly StepResult[]
-  readonly finishReason: FinishReason
-  /** Of the last step. */
-  readonly usage: Usage
-  readonly totalUsage: Usage
-  readonly toolCalls: readonly StepToolCall[]
-  readonly toolResults: readonly StepToolResult[]
-  readonly runtimeContext: Readonly<Record<string, unknown>>
-}
+/** A tool was executed: `toolOutput` is its result or error, as is `output` or `error`. */
+export type ToolExecutionEndEvent<TOOLS extends ToolSet = ToolSet> =
+  AiToolExecutionEndEvent<TOOLS> &
+    ToolExecutionOrigin &
+    (
+      | { readonly success: true; readonly output: unknown }
+      | { readonly success: false; readonly error: unknown }
+    )
+
+/**
+ * A call ended by itself: not by an error, not by an abort. AI SDK's event: text and reasons are the last step's, lists and
+ * usage those of all steps.
+ */
+export type EndEvent<TOOLS extends ToolSet = ToolSet> = GenerateTextEndEvent<TOOLS, Context>
 
 type Callback<Event> = (event: Event) => PromiseLike<void> | void
 
@@ -73,16 +68,23 @@ type Callback<Event> = (event: Event) => PromiseLike<void> | void
  * One that throws is logged, and changes nothing. In a durable run they run inside steps: once,
  * but again when a step is repeated after a crash.
  */
-export interface AgentCallbacks {
-  readonly onStart?: Callback<StartEvent>
-  readonly onStepStart?: Callback<StepStartEvent>
+export interface AgentCallbacks<TOOLS extends ToolSet = ToolSet> {
+  readonly onStart?: Callback<StartEvent<TOOLS>> | undefined
+  readonly onStepStart?: Callback<StepStartEvent<TOOLS>> | undefined
   /** After the step's tools, with their results. */
-  readonly onStepEnd?: Callback<StepResult>
-  readonly onToolExecutionStart?: Callback<ToolExecutionStartEvent>
-  readonly onToolExecutionEnd?: Callback<ToolExecutionEndEvent>
-  readonly onEnd?: Callback<EndEvent>
-  readonly onError?: Callback<{ readonly error: unknown }>
-  readonly onAbort?: Callback<{ readonly steps: readonly StepResult[]; readonly reason?: string }>
+  readonly onStepEnd?: Callback<StepResult<TOOLS>> | undefined
+  readonly onToolExecutionStart?: Callback<ToolExecutionStartEvent<TOOLS>> | undefined
+  readonly onToolExecutionEnd?: Callback<ToolExecutionEndEvent<TOOLS>> | undefined
+  readonly onEnd?: Callback<EndEvent<TOOLS>> | undefined
+  readonly onError?: Callback<{ readonly error: unknown }> | undefined
+  readonly onAbort?: Callback<AbortEvent<TOOLS>> | undefined
+}
+
+/** A call was aborted, or its run cancelled. */
+export interface AbortEvent<TOOLS extends ToolSet = ToolSet> {
+  /** Those that were finished or under way. */
+  readonly steps: readonly StepResult<TOOLS>[]
+  readonly reason?: string
 }
 
 /** The name of a callback. */

@@ -28,6 +28,7 @@ export function durableOperations(options: DurableOperationsOptions): Operations
     callId: context.run.id,
     runId: context.run.id,
     streaming,
+    takesBack: true,
     leavesTools: false,
     now: () => context.now(),
     async step(operation) {

@@ -10,29 +10,41 @@ export type {
   PrepareStepInput,
   PrepareStepResult,
   SharedSettings,
+  DurableContext,
+  StreamDurablyOptions,
+  StreamLiveOptions,
   StreamOptions,
+  StreamToWritableOptions,
   ToolChoice,
+  ToolName,
+  ToolsContextSetting,
   WorkflowAgentOptions,
 } from './settings.ts'
 export type { Context } from './context.ts'
 export type { LanguageModel, ModelResolver } from './language-model.ts'
 export type { Instructions } from './prompt.ts'
 export type {
+  AgentResultExtras,
   AgentWarning,
+  WorkflowAgentLiveResult,
   WorkflowAgentGenerateResult,
   WorkflowAgentStreamResult,
 } from './results.ts'
+export { StreamTextIterator } from './stream-text-iterator.ts'
+export type { NextStep } from './stream-text-iterator.ts'
+export { Output } from './output.ts'
+export type { OutputSpecification } from './output.ts'
 export type {
   GeneratedFile,
   StepContentPart,
   StepResult,
   StepToolCall,
-  StepToolDenied,
   StepToolError,
   StepToolResult,
 } from './step-result.ts'
 export type { FinishReason, Usage } from './usage.ts'
 export type {
+  AbortEvent,
   AgentCallbacks,
   EndEvent,
   StartEvent,
@@ -42,7 +54,7 @@ export type {
 } from './callbacks.ts'
 
 export { hasToolCall, isLoopFinished, isStepCount } from './stop-conditions.ts'
-export type { StopCondition } from './stop-conditions.ts'
+export type { StepsCondition, StopCondition } from './stop-conditions.ts'
 export type { Timeouts, TimeoutSetting } from './timeouts.ts'
 export { redactedErrorText } from './error-text.ts'
 export type { ErrorSource, ErrorText } from './error-text.ts'
@@ -64,6 +76,11 @@ export type { ModelCallToUIChunkOptions, UiChunkOptions } from './to-ui-chunk.ts
 export type { ModelCallStreamPart, ToolPartOrigin } from './model-call-part.ts'
 
 export { AgentRunInput, AgentRunOutput, agentWorkflow } from './agent-workflow.ts'
-export type { AgentOfRun, AgentWorkflowOptions } from './agent-workflow.ts'
+export type {
+  AgentOfRun,
+  AgentWorkflowOptions,
+  DurableAgent,
+  DurableAgentResult,
+} from './agent-workflow.ts'
 export { agentStreamFraming } from './stream-framing.ts'
 export { messagesFromTurns } from './conversation-messages.ts'

@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 import type { ErrorText } from './error-text.ts'
 import type { ModelResolver } from './language-model.ts'
 import type { Operations } from './operations.ts'
+import type { OutputSpecification } from './output.ts'
 import type { PreparedCall } from './prepare.ts'
 import type { StepResult } from './step-result.ts'
 import type { UnsettledCalls } from './tool-calls.ts'
@@ -26,6 +27,7 @@ export interface LoopCall {
     readonly toolsContext: Readonly<Record<string, unknown>>
   }
   readonly resolveModel: ModelResolver | undefined
+  readonly output: OutputSpecification | undefined
   /** Steps before the loop ends or asks. Absent: no bound but the stop conditions. */
   readonly budget: number | undefined
   readonly totalMs: number | undefined
@@ -54,6 +56,8 @@ export class LoopState {
   generated: readonly ModelMessage[] = []
   steps: readonly StepResult[] = []
   totalUsage: Usage = noUsage
+  /** What the call's output specification made of the last text; absent until then. */
+  output: { readonly value: unknown } | undefined
   /** Ids that blocks of text carry. */
   readonly blockIds = new Set<string>()
 

@@ -18,16 +18,17 @@ import type { ModelCallRecord, RecordedToolCall } from './model-call-record.ts'
 import { runModelStep } from './model-step.ts'
 import type { PreparedCall } from './prepare.ts'
 import { assistantMessage, toolMessage } from './response-messages.ts'
-import { stepResult } from './step-result.ts'
+import { gathered, stepResult } from './step-result.ts'
+import type { EndEvent } from './callbacks.ts'
 import { steeringPart, userMessageFromUi } from './steering.ts'
 import { isAnyMet } from './stop-conditions.ts'
-import { timeoutsOf } from './timeouts.ts'
+import { timeoutsOf, toolLimitMs } from './timeouts.ts'
 import { settleToolCalls } from './tool-calls.ts'
 import type { UnsettledCalls } from './tool-calls.ts'
 import { executeToolCall } from './tool-execution.ts'
 import type { ToolOutcome } from './tool-outcome.ts'
-import { stepEndCodec } from './tool-call-record.ts'
-import { addUsage, noUsage } from './usage.ts'
+import { outputCodec, stepEndCodec } from './tool-call-record.ts'
+import { addUsage } from './usage.ts'
 import type { FinishReason } from './usage.ts'
 
 /** Runs the loop to its end. What it did is in `state`, also when it rejects. */
@@ -54,6 +55,9 @@ export async function runLoop(call: LoopCall, state: LoopState): Promise<LoopEnd
     const isLast =
       (!step.goesOn && steering.length === 0) ||
       (budget !== undefined && number >= budget && operations.ask === undefined)
+    if (!step.goesOn && steering.length === 0 && step.waiting === undefined) {
+      await readOutput(call, state)
+    }
     const { stop } = await endStep(call, state, { number, goesOn: step.goesOn, isLast })
     if (step.waiting !== undefined) return { kind: 'waiting', unsettled: step.waiting }
     if (!step.goesOn && steering.length === 0) return { kind: 'finished', stopped: false }
@@ -78,7 +82,8 @@ async function runStep(
   startedAt: number,
 ): Promise<StepCourse> {
   const { operations } = call
-  const elapsed = operations.now() - startedAt
+  const begunAt = operations.now()
+  const elapsed = begunAt - startedAt
   const remainingMs = call.totalMs === undefined ? undefined : call.totalMs - elapsed
   const record = await operations.step({
     key: `model ${number}`,
@@ -91,7 +96,7 @@ async function runStep(
   for (const part of record.content) if ('id' in part) state.blockIds.add(part.id)
   state.add(assistantMessage(record))
   const outcomes = new Map<string, ToolOutcome>()
-  const finish = (): void => closeStep({ call, state, number, record, outcomes })
+  const finish = (): void => closeStep({ call, state, number, record, outcomes, begunAt })
   if (record.aborted === true) {
     finish()
     const cut = operations.aborted()
@@ -139,8 +144,9 @@ function closeStep(step: {
   readonly number: number
   readonly record: ModelCallRecord
   readonly outcomes: ReadonlyMap<string, ToolOutcome>
+  readonly begunAt: number
 }): void {
-  const { call, state, number, record, outcomes } = step
+  const { call, state, number, record, outcomes, begunAt } = step
   const tools = toolMessage(record, outcomes)
   state.add(tools)
   const result = stepResult({
@@ -148,6 +154,7 @@ function closeStep(step: {
     stepNumber: number - 1,
     record,
     outcomes,
+    stepTimeMs: Math.max(0, call.operations.now() - begunAt),
     messages: [...assistantMessage(record), ...tools],
     runtimeContext:
       (record.runtimeContext as JsonObject | undefined) ?? call.contexts().runtimeContext,
@@ -169,7 +176,6 @@ function execution(
 ): Parameters<typeof executeToolCall>[0] {
   const { operations, callbacks, errorText, log, system } = call
   const { toolName } = step.toolCall
-  const { toolMs, tools: toolTimes = {} } = timeoutsOf(settings.timeout)
   return {
     callId: operations.callId,
     runId: operations.runId,
@@ -180,7 +186,7 @@ function execution(
     toolsContext: (step.record.toolsContext as JsonObject | undefined) ?? settings.toolsContext,
     runtimeContext:
       (step.record.runtimeContext as JsonObject | undefined) ?? settings.runtimeContext,
-    timeoutMs: Object.hasOwn(toolTimes, toolName) ? toolTimes[toolName] : toolMs,
+    timeoutMs: toolLimitMs(timeoutsOf(settings.timeout), toolName),
     leavesAtOnce: operations.leavesTools,
     callbacks,
     errorText,
@@ -214,6 +220,25 @@ async function endStep(
   })
 }
 
+/** Makes the call's output of the last text: kept, since a schema of the application's is asked. */
+async function readOutput(call: LoopCall, state: LoopState): Promise<void> {
+  const { output } = call
+  const last = state.steps.at(-1)
+  if (output === undefined || last === undefined || state.output !== undefined) return
+  const { value } = await call.operations.step({
+    key: 'output',
+    label: 'read output',
+    codec: outputCodec,
+    run: () =>
+      reportingErrors(call, async () => {
+        const { text, response, usage, finishReason } = last
+        const about = { response, usage, finishReason }
+        return { version: 1 as const, value: await output.parseCompleteOutput({ text }, about) }
+      }),
+  })
+  state.output = { value }
+}
+
 /** Tells that the call ended, where no step's end could. */
 async function endCall(call: LoopCall, state: LoopState): Promise<void> {
   await call.operations.step({
@@ -228,19 +253,24 @@ async function endCall(call: LoopCall, state: LoopState): Promise<void> {
 }
 
 async function notifyEnd(call: LoopCall, state: LoopState): Promise<void> {
-  const { steps, totalUsage, finishReason } = state
+  if (!call.callbacks.has('onEnd')) return
+  const { steps, totalUsage, generated } = state
   const last = steps.at(-1)
-  const { runtimeContext } = await call.prepare()
+  if (last === undefined) return
+  const { runtimeContext, toolsContext } = await call.prepare()
+  const { experimental_steeringMessages: _steering, aborted: _aborted, ...step } = last
   await call.callbacks.notify('onEnd', {
+    ...step,
+    ...gathered(steps),
     callId: call.operations.callId,
-    text: last?.text ?? '',
-    steps,
-    finishReason,
-    usage: last?.usage ?? noUsage,
-    totalUsage,
-    toolCalls: steps.flatMap((step) => step.toolCalls),
-    toolResults: steps.flatMap((step) => step.toolResults),
     runtimeContext,
+    toolsContext,
+    usage: totalUsage,
+    totalUsage,
+    steps: [...steps],
+    finalStep: last,
+    // Generated messages have the roles that AI SDK's type names, and steering ones.
+    responseMessages: [...generated] as EndEvent['responseMessages'],
   })
 }
 

@@ -6,6 +6,7 @@ import type { Operations } from './operations.ts'
 export interface MemoryOperationsOptions {
   readonly callId: string
   readonly streaming: boolean
+  readonly takesBack: boolean
   readonly signal: AbortSignal
   readonly system: System
   readonly emit: (part: ModelCallStreamPart) => Promise<void>
@@ -13,12 +14,13 @@ export interface MemoryOperationsOptions {
 
 /** Operations of a call that keeps nothing: bodies run where they stand, and nobody can be asked. */
 export function memoryOperations(options: MemoryOperationsOptions): Operations {
-  const { callId, streaming, signal, system, emit } = options
+  const { callId, streaming, takesBack, signal, system, emit } = options
   return {
     callId,
     runId: undefined,
     ask: undefined,
     streaming,
+    takesBack,
     leavesTools: true,
     now: () => system.now(),
     step: (operation) =>

@@ -171,6 +171,13 @@ export const ModelCallRecord = Type.Object(
       { additionalProperties: false },
     ),
     warnings: Type.Array(Type.Object({})),
+    /** How long the attempt that succeeded took, and how long its first output. Milliseconds. */
+    timing: Type.Optional(
+      Type.Object(
+        { responseMs: Type.Number(), firstOutputMs: Type.Optional(Type.Number()) },
+        { additionalProperties: false },
+      ),
+    ),
     /** The signal fired before the model had ended: `content` is what had come until then. */
     aborted: Type.Optional(Type.Literal(true)),
     /** A hook gave other messages: they replace the ones before this call, for this step and all later ones. */

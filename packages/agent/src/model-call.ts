@@ -33,6 +33,8 @@ export interface ModelCall {
   readonly options: LanguageModelV4CallOptions
   /** Whether to stream, or to take the answer whole. */
   readonly streaming: boolean
+  /** Whether output that was emitted can be taken back for a new try. */
+  readonly takesBack: boolean
   readonly maxRetries: number
   readonly timeouts: Timeouts
   /** Milliseconds that are left of the whole call's time. */
@@ -72,7 +74,10 @@ export async function callModel(call: ModelCall, given: StepScope): Promise<Mode
         if (lost() !== undefined) throw lost()
         failures += 1
         if (deadline.signal.aborted) throw deadline.signal.reason
-        if (failures > call.maxRetries || !isPassingFailure(error)) throw failed(error, call)
+        const isFinal = attempt.hasEmitted && !call.takesBack
+        if (isFinal || failures > call.maxRetries || !isPassingFailure(error)) {
+          throw failed(error, call)
+        }
         if (attempt.hasEmitted) await scope.emit({ type: 'reset-step' })
         await pause(retryDelayMs(error, failures, call.system), call.system, deadline.signal)
       }
@@ -129,6 +134,8 @@ class Attempt {
   private responseId: string | undefined
   private responseModelId: string | undefined
   private timestamp: number
+  private readonly startedAt: number
+  private firstOutputAt: number | undefined
   private headers: Readonly<Record<string, string>> | undefined
   private finish: Extract<LanguageModelV4StreamPart, { type: 'finish' }> | undefined
 
@@ -136,7 +143,8 @@ class Attempt {
     this.call = call
     this.scope = scope
     this.deadline = createDeadline(call.system, [signal])
-    this.timestamp = call.system.now()
+    this.startedAt = call.system.now()
+    this.timestamp = this.startedAt
     const emit = (part: ModelCallStreamPart): Promise<void> => {
       this.hasEmitted = true
       return scope.emit(part)
@@ -251,7 +259,10 @@ class Attempt {
   }
 
   private sawOutput(): void {
-    this.deadline.disarm('firstChunk')
+    if (this.firstOutputAt === undefined) {
+      this.firstOutputAt = this.call.system.now()
+      this.deadline.disarm('firstChunk')
+    }
     const { chunkMs } = this.call.timeouts
     if (chunkMs !== undefined) this.deadline.arm('chunk', chunkMs)
   }
@@ -309,6 +320,12 @@ class Attempt {
         ...(this.headers === undefined ? {} : { headers: { ...this.headers } }),
       },
       warnings: this.warnings.map((warning) => plainObject(warning)),
+      timing: {
+        responseMs: Math.max(0, this.call.system.now() - this.startedAt),
+        ...(this.firstOutputAt === undefined
+          ? {}
+          : { firstOutputMs: Math.max(0, this.firstOutputAt - this.startedAt) }),
+      },
     }
   }
 }

@@ -2,6 +2,7 @@ import { withUserAgentSuffix } from '@ai-sdk/provider-utils'
 import type { ModelMessage } from '@ai-sdk/provider-utils'
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { JsonObject } from '@holdfast/core'
+import type { StartEvent } from './callbacks.ts'
 import { callableModel } from './language-model.ts'
 import { reportingErrors } from './error-report.ts'
 import type { LoopCall, LoopState } from './loop-state.ts'
@@ -15,6 +16,7 @@ import { plainJson } from './plain-json.ts'
 import { generationOf } from './prepare.ts'
 import type { PreparedCall } from './prepare.ts'
 import { modelPrompt, refuseSystemMessages } from './prompt.ts'
+import type { Instructions } from './prompt.ts'
 import type { GenerationSettings, PrepareStepResult } from './settings.ts'
 import { timeoutsOf } from './timeouts.ts'
 
@@ -56,6 +58,10 @@ async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelC
     ...callSettings(generation),
     prompt: modelPrompt(instructions, messages),
   }
+  const responseFormat = await settings.output?.responseFormat
+  if (responseFormat !== undefined && responseFormat.type !== 'text') {
+    options.responseFormat = responseFormat
+  }
   if (Object.keys(tools).length > 0) {
     options.tools = await modelTools(tools, toolsContext)
     options.toolChoice = modelToolChoice(changes.toolChoice ?? settings.toolChoice)
@@ -64,10 +70,17 @@ async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelC
   await call.callbacks.notify('onStepStart', {
     callId: call.operations.callId,
     stepNumber: number - 1,
+    provider,
+    modelId,
     model: { provider, modelId },
-    instructions,
-    messages,
+    instructions: heard(instructions),
+    messages: [...messages],
     tools,
+    toolChoice: changes.toolChoice ?? settings.toolChoice,
+    activeTools: changes.activeTools ?? settings.activeTools,
+    toolOrder: undefined,
+    providerOptions: generation.providerOptions,
+    output: settings.output,
     steps: state.steps,
     runtimeContext,
     toolsContext,
@@ -77,6 +90,7 @@ async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelC
       model,
       options,
       streaming: call.operations.streaming,
+      takesBack: call.operations.takesBack,
       maxRetries: generation.maxRetries ?? defaultRetries,
       timeouts: timeoutsOf(settings.timeout),
       remainingMs,
@@ -113,13 +127,23 @@ async function notifyStart(
 ): Promise<void> {
   const { provider, modelId } = callableModel(settings.model, call.resolveModel)
   await call.callbacks.notify('onStart', {
+    ...callSettings(settings.generation),
     callId: call.operations.callId,
+    operationId: `ai.workflowAgent.${call.operations.streaming ? 'stream' : 'generate'}`,
+    provider,
+    modelId,
     model: { provider, modelId },
-    instructions: settings.instructions,
-    messages,
+    instructions: heard(settings.instructions),
+    messages: [...messages],
     tools: call.tools,
+    toolChoice: settings.toolChoice,
     activeTools: settings.activeTools,
+    toolOrder: undefined,
     maxRetries: settings.generation.maxRetries ?? defaultRetries,
+    timeout: settings.timeout as StartEvent['timeout'],
+    headers: settings.generation.headers,
+    providerOptions: settings.generation.providerOptions,
+    output: settings.output,
     runtimeContext: settings.runtimeContext,
     toolsContext: settings.toolsContext,
   })
@@ -145,11 +169,17 @@ async function stepChanges(
 
 function callSettings(generation: GenerationSettings): Omit<LanguageModelV4CallOptions, 'prompt'> {
   const { headers, stopSequences, maxRetries: _retries, ...rest } = generation
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined)
   return {
-    ...rest,
+    ...Object.fromEntries(given),
     ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
     headers: withUserAgentSuffix({ ...headers }, 'ai-sdk-agent/workflow'),
   }
+}
+
+/** Instructions as AI SDK's events have them. */
+function heard(instructions: Instructions | undefined): StartEvent['instructions'] {
+  return Array.isArray(instructions) ? [...instructions] : (instructions as string | undefined)
 }
 
 /** Messages as a journal keeps them. */

@@ -52,6 +52,8 @@ export interface Operations {
   readonly ask: ((question: QuestionOperation) => Promise<Answer>) | undefined
   /** Whether model calls stream their parts. */
   readonly streaming: boolean
+  /** Whether the reader knows `reset-step`: else a model call that has emitted output is not tried again. */
+  readonly takesBack: boolean
   /** Whether a tool that ignores its signal is left behind at once when it fires. */
   readonly leavesTools: boolean
   /** Milliseconds since the epoch; the same on replay. */

@@ -3,6 +3,7 @@ import { Limits } from '@holdfast/core'
 import type { LanguageModel } from './language-model.ts'
 import type { Instructions } from './prompt.ts'
 import type { Context } from './context.ts'
+import type { OutputSpecification } from './output.ts'
 import type {
   GenerationSettings,
   PrepareCall,
@@ -31,12 +32,20 @@ export interface PreparedCall {
   readonly runtimeContext: Context
   readonly toolsContext: Readonly<Record<string, unknown>>
   readonly allowSystemInMessages: boolean
+  readonly output: OutputSpecification | undefined
   /** Given by `prepareCall` in place of the caller's. */
   readonly messages: readonly ModelMessage[] | undefined
 }
 
+/** Settings of agent and call, joined. */
+export interface MergedSettings extends SharedSettings {
+  readonly tools?: ToolSet | undefined
+  readonly toolsContext?: Readonly<Record<string, unknown>> | undefined
+  readonly output?: OutputSpecification | undefined
+}
+
 /** The agent's and the call's settings as one: where both say something, the call's word counts. */
-export function mergedSettings(agent: SharedSettings, call: SharedSettings): SharedSettings {
+export function mergedSettings(agent: SharedSettings, call: SharedSettings): MergedSettings {
   const given = Object.entries(call).filter(([, value]) => value !== undefined)
   return { ...agent, ...Object.fromEntries(given) }
 }
@@ -53,7 +62,7 @@ export function budgetOf(
 /** Resolves a call's settings, asking `prepareCall` if there is one. */
 export async function preparedCall(
   agent: Pick<WorkflowAgentOptions, 'model' | 'prepareCall'>,
-  settings: SharedSettings,
+  settings: MergedSettings,
   given: { readonly tools: ToolSet; readonly messages: readonly ModelMessage[] },
 ): Promise<PreparedCall> {
   const asked = await askedChanges(agent, settings, given)
@@ -73,6 +82,7 @@ export async function preparedCall(
     runtimeContext: changed.runtimeContext ?? {},
     toolsContext: changed.toolsContext ?? {},
     allowSystemInMessages: settings.allowSystemInMessages ?? false,
+    output: settings.output,
     messages: asked.messages,
   }
 }
@@ -103,7 +113,7 @@ const generationNames = [
 
 async function askedChanges(
   agent: Pick<WorkflowAgentOptions, 'model' | 'prepareCall'>,
-  settings: SharedSettings,
+  settings: MergedSettings,
   given: { readonly tools: ToolSet; readonly messages: readonly ModelMessage[] },
 ): Promise<NonNullable<Awaited<ReturnType<PrepareCall>>>> {
   if (agent.prepareCall === undefined) return {}

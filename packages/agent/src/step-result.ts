@@ -1,113 +1,63 @@
-import type { SharedV4ProviderMetadata, SharedV4Warning } from '@ai-sdk/provider'
+import type { SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import { convertBase64ToUint8Array } from '@ai-sdk/provider-utils'
-import type { ModelMessage } from '@ai-sdk/provider-utils'
+import type { ModelMessage, ToolSet } from '@ai-sdk/provider-utils'
+import type {
+  ContentPart,
+  GeneratedFile as AiGeneratedFile,
+  GenerateTextResult,
+  StepResult as AiStepResult,
+  TypedToolCall,
+  TypedToolError,
+  TypedToolResult,
+} from 'ai'
 import type { JsonObject, JsonValue } from '@holdfast/core'
+import type { Context } from './context.ts'
 import type { ModelCallRecord, RecordedPart, RecordedToolCall } from './model-call-record.ts'
 import type { ToolOutcome } from './tool-outcome.ts'
+import type { OutputSpecification } from './output.ts'
+import { stepPerformance } from './step-performance.ts'
 import { usageFromModel } from './usage.ts'
-import type { FinishReason, Usage } from './usage.ts'
 
-/** A tool call in a result. */
-export interface StepToolCall {
-  readonly type: 'tool-call'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly input: JsonValue
-  readonly dynamic?: boolean
-  readonly providerExecuted?: boolean
-  readonly invalid?: boolean
-  readonly error?: string
-  readonly title?: string
-  readonly toolMetadata?: JsonObject
-  readonly providerMetadata?: SharedV4ProviderMetadata
-}
+/** A tool call in a result; its input has the type that the tool's schema gives. */
+export type StepToolCall<TOOLS extends ToolSet = ToolSet> = TypedToolCall<TOOLS>
 
 /** What a tool returned. */
-export interface StepToolResult {
-  readonly type: 'tool-result'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly input: JsonValue
-  readonly output: unknown
-  readonly dynamic?: boolean
-  readonly providerExecuted?: boolean
-  readonly providerMetadata?: SharedV4ProviderMetadata
-}
+export type StepToolResult<TOOLS extends ToolSet = ToolSet> = TypedToolResult<TOOLS>
 
-/** A tool that failed, timed out or was not run; the text is what the model was told. */
-export interface StepToolError {
-  readonly type: 'tool-error'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly input: JsonValue
-  readonly error: string
-  readonly dynamic?: boolean
-  readonly providerExecuted?: boolean
-}
+/** A tool that failed, timed out or was not run; `error` is the text that the model was told. */
+export type StepToolError<TOOLS extends ToolSet = ToolSet> = TypedToolError<TOOLS>
 
-/** A tool that a person or a policy did not allow. */
-export interface StepToolDenied {
-  readonly type: 'tool-output-denied'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly input: JsonValue
-  readonly reason?: string
-}
+/** A file that a model made. One that the provider gave by its URL has no bytes. */
+export type GeneratedFile = AiGeneratedFile & { readonly url?: string }
 
-/** A file that a model made. */
-export interface GeneratedFile {
-  readonly mediaType: string
-  /** Of a file given by its URL: absent. */
-  readonly base64?: string
-  readonly uint8Array?: Uint8Array
-  readonly url?: string
-}
+/**
+ * A part of a step's content, in order: the model's parts, then what became of its tool calls. A call that a person or
+ * a policy refused has a `tool-approval-response`.
+ */
+export type StepContentPart<TOOLS extends ToolSet = ToolSet> = ContentPart<TOOLS>
 
-/** A part of a step's content, in order: the model's parts, then what became of its tool calls. */
-export type StepContentPart =
-  | Exclude<RecordedPart, { type: 'tool-call' | 'tool-result' | 'file' }>
-  | { readonly type: 'file'; readonly file: GeneratedFile }
-  | StepToolCall
-  | StepToolResult
-  | StepToolError
-  | StepToolDenied
-
-/** One step: a model call and what became of its tool calls. */
-export interface StepResult {
-  readonly callId: string
-  /** From 0. */
-  readonly stepNumber: number
-  readonly model: { readonly provider: string; readonly modelId: string }
-  readonly content: readonly StepContentPart[]
-  readonly text: string
-  readonly reasoning: readonly Extract<RecordedPart, { type: 'reasoning' }>[]
-  readonly reasoningText: string | undefined
-  readonly files: readonly GeneratedFile[]
-  readonly sources: readonly Extract<RecordedPart, { type: 'source' }>[]
-  readonly toolCalls: readonly StepToolCall[]
-  readonly staticToolCalls: readonly StepToolCall[]
-  readonly dynamicToolCalls: readonly StepToolCall[]
-  readonly toolResults: readonly StepToolResult[]
-  readonly staticToolResults: readonly StepToolResult[]
-  readonly dynamicToolResults: readonly StepToolResult[]
-  readonly finishReason: FinishReason
-  readonly rawFinishReason: string | undefined
-  readonly usage: Usage
-  readonly warnings: readonly SharedV4Warning[]
-  readonly request: Readonly<Record<string, never>>
-  readonly response: {
-    readonly id: string | undefined
-    readonly modelId: string
-    readonly timestamp: Date
-    readonly headers?: Readonly<Record<string, string>>
-    /** The assistant's message and its tools' results, as the next call gets them. */
-    readonly messages: readonly ModelMessage[]
-  }
-  readonly providerMetadata: SharedV4ProviderMetadata | undefined
-  readonly runtimeContext: Readonly<Record<string, unknown>>
-  readonly toolsContext: Readonly<Record<string, unknown>>
+/** One step: a model call and what became of its tool calls. AI SDK's own type, so that its conditions take it. */
+export type StepResult<TOOLS extends ToolSet = ToolSet> = AiStepResult<TOOLS, Context> & {
   /** The signal fired in this step: it holds what had come until then. */
   readonly aborted?: true
+}
+
+/** A content part before it is typed. */
+interface MadePart {
+  readonly type: string
+  readonly dynamic?: boolean
+  readonly text?: string
+  readonly approvalId?: string
+  readonly toolCallId?: string
+  readonly toolName?: string
+  readonly input?: JsonValue
+  readonly output?: unknown
+  readonly error?: unknown
+  readonly toolCall?: MadePart | undefined
+  readonly approved?: boolean
+  readonly reason?: string
+  readonly file?: GeneratedFile
+  readonly providerMetadata?: object
 }
 
 /** What a step's result is made of. */
@@ -119,6 +69,8 @@ export interface StepMaterial {
   readonly messages: readonly ModelMessage[]
   readonly runtimeContext: Readonly<Record<string, unknown>>
   readonly toolsContext: Readonly<Record<string, unknown>>
+  /** From the step's begin to its last outcome. */
+  readonly stepTimeMs: number
 }
 
 /** Puts a step's result together. Pure, so that a replay gives the same. */
@@ -127,17 +79,18 @@ export function stepResult(material: StepMaterial): StepResult {
   const content = contentOf(record, outcomes)
   const toolCalls = content.filter((part) => part.type === 'tool-call')
   const toolResults = content.filter((part) => part.type === 'tool-result')
-  const reasoning = record.content.filter((part) => part.type === 'reasoning')
+  const reasoning = content.filter((part) => part.type === 'reasoning')
+  // The record was made of what AI SDK's types describe; JSON has kept it, and this gives the types back.
   return {
     callId,
     stepNumber,
     model: record.model,
     content,
     text: textOf(record),
-    reasoning,
+    reasoning: reasoning.map(reasoningPart),
     reasoningText: reasoning.length === 0 ? undefined : reasoning.map((part) => part.text).join(''),
     files: content.flatMap((part) => (part.type === 'file' ? [part.file] : [])),
-    sources: record.content.filter((part) => part.type === 'source'),
+    sources: content.filter((part) => part.type === 'source'),
     toolCalls,
     staticToolCalls: toolCalls.filter((part) => part.dynamic !== true),
     dynamicToolCalls: toolCalls.filter((part) => part.dynamic === true),
@@ -147,7 +100,8 @@ export function stepResult(material: StepMaterial): StepResult {
     finishReason: record.finishReason,
     rawFinishReason: record.rawFinishReason,
     usage: usageFromModel(record.usage),
-    warnings: record.warnings as readonly SharedV4Warning[],
+    performance: stepPerformance(record, outcomes, material.stepTimeMs),
+    warnings: record.warnings,
     request: {},
     response: {
       id: record.response.id,
@@ -156,10 +110,47 @@ export function stepResult(material: StepMaterial): StepResult {
       ...(record.response.headers === undefined ? {} : { headers: record.response.headers }),
       messages,
     },
-    providerMetadata: record.providerMetadata as SharedV4ProviderMetadata | undefined,
+    providerMetadata: record.providerMetadata,
     runtimeContext: material.runtimeContext,
     toolsContext: material.toolsContext,
-    ...(record.aborted === true ? { aborted: true } : {}),
+    ...(record.aborted === true ? { aborted: true as const } : {}),
+  } as unknown as StepResult
+}
+
+function reasoningPart(part: MadePart): object {
+  const { text = '', providerMetadata } = part
+  return {
+    type: 'reasoning',
+    text,
+    ...(providerMetadata === undefined ? {} : { providerOptions: providerMetadata }),
+  }
+}
+
+type Gathered = Pick<
+  GenerateTextResult<ToolSet, Context, OutputSpecification>,
+  | 'content'
+  | 'files'
+  | 'sources'
+  | 'toolCalls'
+  | 'staticToolCalls'
+  | 'dynamicToolCalls'
+  | 'toolResults'
+  | 'staticToolResults'
+  | 'dynamicToolResults'
+>
+
+/** What all steps had, in their order. */
+export function gathered(steps: readonly StepResult[]): Gathered {
+  return {
+    content: steps.flatMap((step) => step.content),
+    files: steps.flatMap((step) => step.files),
+    sources: steps.flatMap((step) => step.sources),
+    toolCalls: steps.flatMap((step) => step.toolCalls),
+    staticToolCalls: steps.flatMap((step) => step.staticToolCalls),
+    dynamicToolCalls: steps.flatMap((step) => step.dynamicToolCalls),
+    toolResults: steps.flatMap((step) => step.toolResults),
+    staticToolResults: steps.flatMap((step) => step.staticToolResults),
+    dynamicToolResults: steps.flatMap((step) => step.dynamicToolResults),
   }
 }
 
@@ -171,23 +162,28 @@ export function textOf(record: ModelCallRecord): string {
 function contentOf(
   record: ModelCallRecord,
   outcomes: ReadonlyMap<string, ToolOutcome>,
-): readonly StepContentPart[] {
+): readonly MadePart[] {
   const calls = record.content.filter((part) => part.type === 'tool-call')
   const inputs = new Map(calls.map((call) => [call.toolCallId, call.input as JsonValue]))
-  const given = record.content.map((part): StepContentPart => {
+  const given = record.content.map((part): MadePart => {
     switch (part.type) {
       case 'tool-call':
         return stepToolCall(part)
       case 'tool-result':
         return providerResult(part, inputs.get(part.toolCallId) ?? null)
       case 'file':
-        return { type: 'file', file: generatedFile(part) }
+        return { type: 'file', file: generatedFile(part), ...metadataOf(part) }
+      case 'reasoning-file':
+        return { type: 'reasoning-file', file: generatedFile(part), ...metadataOf(part) }
+      case 'tool-approval-request': {
+        const { toolCallId, approvalId } = part
+        const toolCall = callOf(calls, toolCallId)
+        return { type: 'tool-approval-request', approvalId, toolCallId, toolCall }
+      }
       case 'text':
       case 'reasoning':
-      case 'reasoning-file':
       case 'source':
       case 'custom':
-      case 'tool-approval-request':
         return part
     }
   })
@@ -198,7 +194,12 @@ function contentOf(
   return [...given, ...settled]
 }
 
-function stepToolCall(call: RecordedToolCall): StepToolCall {
+function callOf(calls: readonly RecordedToolCall[], toolCallId: string): MadePart | undefined {
+  const call = calls.find((known) => known.toolCallId === toolCallId)
+  return call === undefined ? undefined : stepToolCall(call)
+}
+
+function stepToolCall(call: RecordedToolCall): MadePart {
   return {
     type: 'tool-call',
     toolCallId: call.toolCallId,
@@ -217,7 +218,7 @@ function stepToolCall(call: RecordedToolCall): StepToolCall {
 function providerResult(
   part: Extract<RecordedPart, { type: 'tool-result' }>,
   input: JsonValue,
-): StepToolResult | StepToolError {
+): MadePart {
   const { toolCallId, toolName } = part
   const origin = { providerExecuted: true, ...(part.dynamic === true ? { dynamic: true } : {}) }
   if (part.isError === true) {
@@ -236,10 +237,7 @@ function providerResult(
   }
 }
 
-function settledPart(
-  call: RecordedToolCall,
-  outcome: ToolOutcome,
-): readonly (StepToolResult | StepToolError | StepToolDenied)[] {
+function settledPart(call: RecordedToolCall, outcome: ToolOutcome): readonly MadePart[] {
   const { toolCallId, toolName } = call
   const input = call.input as JsonValue
   const dynamic = call.dynamic === true ? { dynamic: true } : {}
@@ -253,8 +251,11 @@ function settledPart(
       return [{ type: 'tool-error', toolCallId, toolName, input, error, ...dynamic }]
     }
     case 'denied': {
-      const why = outcome.reason === undefined ? {} : { reason: outcome.reason }
-      return [{ type: 'tool-output-denied', toolCallId, toolName, input, ...why }]
+      const { approvalId, reason } = outcome
+      const why = reason === undefined ? {} : { reason }
+      const toolCall = stepToolCall(call)
+      const response = { type: 'tool-approval-response', approvalId, toolCall, approved: false }
+      return [{ ...response, ...why }]
     }
     case 'answered-provider':
       return []
@@ -265,7 +266,8 @@ function generatedFile(
   part: Extract<RecordedPart, { type: 'file' | 'reasoning-file' }>,
 ): GeneratedFile {
   const { mediaType, data } = part
-  if (data.type === 'url') return { mediaType, url: data.url }
+  if (data.type === 'url')
+    return { mediaType, base64: '', uint8Array: new Uint8Array(), url: data.url }
   return { mediaType, base64: data.data, uint8Array: convertBase64ToUint8Array(data.data) }
 }
 

@@ -1,22 +1,37 @@
 import { ErrorCode, HoldfastError } from '@holdfast/core'
+import type { ToolSet } from '@ai-sdk/provider-utils'
 import type { Timers } from '@holdfast/core'
 
 /** Milliseconds for the whole call, or for each of its parts. Absent: no limit. */
-export type TimeoutSetting = number | Timeouts
+export type TimeoutSetting<TOOLS extends ToolSet = ToolSet> = number | Timeouts<TOOLS>
 
 /** How long the parts of a call may take, in milliseconds. */
-export interface Timeouts {
-  readonly totalMs?: number
+export interface Timeouts<TOOLS extends ToolSet = ToolSet> {
+  readonly totalMs?: number | undefined
   /** Of one model call with its retries. */
-  readonly stepMs?: number
+  readonly stepMs?: number | undefined
   /** Until a model call's first output. A retry begins anew. */
-  readonly firstChunkMs?: number
+  readonly firstChunkMs?: number | undefined
   /** Between one output and the next. */
-  readonly chunkMs?: number
+  readonly chunkMs?: number | undefined
   /** Of one tool call: then the model is told of an error, and the run goes on. */
-  readonly toolMs?: number
-  /** By tool name, in place of `toolMs`. */
-  readonly tools?: Readonly<Record<string, number>>
+  readonly toolMs?: number | undefined
+  /** By tool name, in place of `toolMs`; AI SDK's form of the name, with `Ms` behind it, counts as well. */
+  readonly tools?: ToolTimes<TOOLS> | undefined
+}
+
+/** Milliseconds by tool. */
+export type ToolTimes<TOOLS extends ToolSet> = {
+  readonly [NAME in keyof TOOLS & string as NAME | `${NAME}Ms`]?: number | undefined
+}
+
+/** The limit of one tool. */
+export function toolLimitMs(timeouts: Timeouts, toolName: string): number | undefined {
+  const { toolMs, tools = {} } = timeouts
+  for (const name of [toolName, `${toolName}Ms`]) {
+    if (Object.hasOwn(tools, name)) return tools[name]
+  }
+  return toolMs
 }
 
 /** The setting as its parts. */

@@ -4,6 +4,8 @@ import { recordCodec } from './record-codec.ts'
 /** The version of {@link ToolCallRecord} that this release writes. */
 export const toolCallRecordVersion = 1
 
+const ExecutionMs = Type.Optional(Type.Number({ minimum: 0 }))
+
 /**
  * What became of a tool's execution. `output` is what the tool returned; `modelOutput` what its
  * `toModelOutput` made of it, if it has one. An error's text is safe: the model and the reader get it.
@@ -15,6 +17,7 @@ export const ToolCallRecord = Type.Union([
       kind: Type.Literal('result'),
       output: Type.Unknown(),
       modelOutput: Type.Optional(Type.Object({ type: Type.String() })),
+      executionMs: ExecutionMs,
     },
     { additionalProperties: false },
   ),
@@ -23,6 +26,7 @@ export const ToolCallRecord = Type.Union([
       version: Type.Literal(toolCallRecordVersion),
       kind: Type.Literal('error'),
       errorText: Type.String(),
+      executionMs: ExecutionMs,
     },
     { additionalProperties: false },
   ),
@@ -45,3 +49,12 @@ export type StepEndRecord = Static<typeof StepEndRecord>
 
 /** Reads and writes {@link StepEndRecord}. */
 export const stepEndCodec = recordCodec('step end', 1, StepEndRecord)
+
+/** What a call's output specification made of the model's last text. */
+const OutputRecord = Type.Object(
+  { version: Type.Literal(1), value: Type.Unknown() },
+  { additionalProperties: false },
+)
+
+/** Reads and writes a call's output. */
+export const outputCodec = recordCodec('output', 1, OutputRecord)

@@ -99,7 +99,7 @@ async function settle(
         { type: 'tool-approval-response', approvalId, approved: false, reason },
         { type: 'tool-output-denied', toolCallId, toolName },
       ])
-      return { kind: 'denied', reason }
+      return { kind: 'denied', approvalId, reason }
     }
     case 'ask': {
       const answer = await askPerson(call, key, operations)
@@ -113,7 +113,7 @@ async function settle(
       if (approved) return gate(() => execute(call, key, [response], step))
       const denied = { type: 'tool-output-denied' as const, toolCallId, toolName }
       await operations.emit(`deny ${key}`, [response, denied])
-      return { kind: 'denied', ...why }
+      return { kind: 'denied', approvalId, ...why }
     }
     case 'client':
       return fromClient(call, key, operations)
@@ -145,11 +145,13 @@ async function execute(
       return step.execute(call, scope)
     },
   })
-  if (record.kind === 'error') return { kind: 'error', errorText: record.errorText }
+  const timed = record.executionMs === undefined ? {} : { executionMs: record.executionMs }
+  if (record.kind === 'error') return { kind: 'error', errorText: record.errorText, ...timed }
   const { output, modelOutput } = record
   return {
     kind: 'result',
     output,
+    ...timed,
     ...(modelOutput === undefined ? {} : { modelOutput }),
   } as ToolOutcome
 }

@@ -15,6 +15,7 @@ import type { RecordedToolCall } from './model-call-record.ts'
 import type { StepScope } from './operations.ts'
 import { plainJson, plainObject } from './plain-json.ts'
 import type { Context } from './context.ts'
+import type { StepToolCall } from './step-result.ts'
 import { createDeadline, untilAborted } from './timeouts.ts'
 import { toolCallRecordVersion } from './tool-call-record.ts'
 import type { ToolCallRecord } from './tool-call-record.ts'
@@ -61,6 +62,7 @@ export async function executeToolCall(
   const { toolCallId, toolName } = call
   const origin = originOf(call)
   const event = startEvent(execution)
+  const about = { toolCallId, toolName, input: event.input, dynamic: true as const }
   const startedAt = system.now()
   const settled = await attempt(execution, event, scope)
   const toolExecutionMs = Math.max(0, system.now() - startedAt)
@@ -71,18 +73,31 @@ export async function executeToolCall(
       toolExecutionMs,
       success: true,
       output,
+      toolOutput: { ...about, type: 'tool-result', output },
     })
     await scope.emit({ type: 'tool-result', toolCallId, toolName, output, ...origin })
     const forModel = modelOutput === undefined ? {} : { modelOutput }
-    return { version: toolCallRecordVersion, kind: 'result', output, ...forModel }
+    const executionMs = toolExecutionMs
+    return { version: toolCallRecordVersion, kind: 'result', output, ...forModel, executionMs }
   }
   const { error } = settled
   const errorText = truncateUtf8(errorTextOf(error, execution), errorTextBytes)
   const message = `Tool ${toolName} failed; the model is told.`
   execution.log.write({ level: 'warn', event: 'agent.tool.failed', message, cause: error })
-  await callbacks.notify('onToolExecutionEnd', { ...event, toolExecutionMs, success: false, error })
+  await callbacks.notify('onToolExecutionEnd', {
+    ...event,
+    toolExecutionMs,
+    success: false,
+    error,
+    toolOutput: { ...about, type: 'tool-error', error },
+  })
   await scope.emit({ type: 'tool-error', toolCallId, toolName, errorText, ...origin })
-  return { version: toolCallRecordVersion, kind: 'error', errorText }
+  return {
+    version: toolCallRecordVersion,
+    kind: 'error',
+    errorText,
+    executionMs: toolExecutionMs,
+  }
 }
 
 /** What a call's later parts repeat of it. */
@@ -194,7 +209,20 @@ function startEvent(execution: ToolExecution): ToolExecutionStartEvent {
   const { toolCallId, toolName } = call
   const toolContext = Object.hasOwn(toolsContext, toolName) ? toolsContext[toolName] : undefined
   const input = call.input as JsonValue
-  return { callId, stepNumber, toolCallId, toolName, input, messages, toolContext, runtimeContext }
+  const dynamic = call.dynamic === true ? { dynamic: true } : {}
+  // Its type follows from the tools, which its input was checked against.
+  const toolCall = { type: 'tool-call', toolCallId, toolName, input, ...dynamic } as StepToolCall
+  return {
+    callId,
+    stepNumber,
+    toolCallId,
+    toolName,
+    input,
+    toolCall,
+    messages: [...messages],
+    toolContext,
+    runtimeContext,
+  }
 }
 
 /** What the model and the reader are told: our own texts as they are, a tool's by the application's rule. */

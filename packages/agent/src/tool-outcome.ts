@@ -10,9 +10,11 @@ export type ToolOutcome =
       readonly output: unknown
       /** What `toModelOutput` made of it. */
       readonly modelOutput?: ToolResultOutput
+      /** How long the tool took, in milliseconds. Absent where it was not executed here. */
+      readonly executionMs?: number
     }
-  | { readonly kind: 'error'; readonly errorText: string }
-  | { readonly kind: 'denied'; readonly reason?: string }
+  | { readonly kind: 'error'; readonly errorText: string; readonly executionMs?: number }
+  | { readonly kind: 'denied'; readonly approvalId: string; readonly reason?: string }
   /** A provider's own tool, about which a person was asked. */
   | {
       readonly kind: 'answered-provider'

@@ -9,7 +9,7 @@ import {
   wholeNumberOption,
   Limits,
 } from '@holdfast/core'
-import type { Log, System, WorkflowContext } from '@holdfast/core'
+import type { Log, System } from '@holdfast/core'
 import { system as realSystem } from '@holdfast/core/system'
 import { approvalAuthority, refuseApprovalsInMessages } from './approval-authority.ts'
 import { joinCallbacks } from './callbacks.ts'
@@ -21,33 +21,56 @@ import type { ErrorText } from './error-text.ts'
 import { runLoop } from './loop.ts'
 import { LoopState } from './loop-state.ts'
 import type { LoopCall, LoopEnd } from './loop-state.ts'
+import { liveResult } from './live-result.ts'
+import type { FedPart } from './live-result.ts'
 import { memoryOperations } from './memory-operations.ts'
 import type { Operations } from './operations.ts'
+import type { ModelCallStreamPart } from './model-call-part.ts'
+import { Output } from './output.ts'
+import type { OutputSpecification } from './output.ts'
+import { PartFeed } from './part-feed.ts'
 import { openPartWriter } from './part-writer.ts'
 import type { PartWriter } from './part-writer.ts'
 import { budgetOf, mergedSettings, preparedCall } from './prepare.ts'
-import type { PreparedCall } from './prepare.ts'
+import type { MergedSettings, PreparedCall } from './prepare.ts'
 import { finishReasonOf, generateResult, streamResult } from './results.ts'
-import type { WorkflowAgentGenerateResult, WorkflowAgentStreamResult } from './results.ts'
+import type {
+  WorkflowAgentGenerateResult,
+  WorkflowAgentLiveResult,
+  WorkflowAgentStreamResult,
+} from './results.ts'
 import type {
   CallInput,
+  DurableContext,
   GenerateOptions,
   SharedSettings,
+  StreamDurablyOptions,
+  StreamLiveOptions,
   StreamOptions,
+  StreamToWritableOptions,
   WorkflowAgentOptions,
 } from './settings.ts'
+import { textStreamParts } from './text-stream-part.ts'
 import { createDeadline, timeoutsOf } from './timeouts.ts'
 
 const mostConcurrentTools = 64
 
+/** A call that says for itself what the answer shall be. */
+interface WithOutput<OUTPUT extends OutputSpecification> {
+  readonly output: OUTPUT
+}
+
 /**
  * A model with tools, called until it needs no more of them: in memory, or with every step an operation of a durable
- * run (`durable`). It keeps nothing between calls.
+ * run (`durable`). It keeps nothing between calls. Types of results, hooks and callbacks follow `tools` and `output`.
  */
-export class WorkflowAgent {
+export class WorkflowAgent<
+  TOOLS extends ToolSet = ToolSet,
+  OUTPUT extends OutputSpecification = never,
+> {
   readonly version = 'agent-v1'
   readonly id: string | undefined
-  readonly tools: ToolSet
+  readonly tools: TOOLS
   private readonly options: WorkflowAgentOptions
   private readonly concurrency: number
   private readonly log: Log
@@ -55,12 +78,13 @@ export class WorkflowAgent {
   private readonly errorText: ErrorText
 
   /** @throws `configuration_invalid` no model, or a number out of its bounds */
-  constructor(options: WorkflowAgentOptions) {
-    const { id, tools = {}, toolCallConcurrency = Limits.toolsAtOnce, maxSteps } = options
+  constructor(options: WorkflowAgentOptions<TOOLS, OUTPUT>) {
+    // Inside, all tools look alike; types that follow them are given at the methods.
+    this.options = options as unknown as WorkflowAgentOptions
+    const { id, tools = {}, toolCallConcurrency = Limits.toolsAtOnce, maxSteps } = this.options
     if (options.model === undefined) throw configurationInvalid('workflow: model is required')
-    this.options = options
     this.id = id
-    this.tools = tools
+    this.tools = tools as TOOLS
     this.concurrency = wholeNumberOption('toolCallConcurrency', toolCallConcurrency, {
       min: 1,
       max: mostConcurrentTools,
@@ -74,22 +98,69 @@ export class WorkflowAgent {
   /**
    * Resolves with the whole answer. Its model calls are not streamed, and a durable run's stream gets nothing.
    *
-   * @throws what the signal gives, when it fires; `model_failed`, `timeout`, `approval_invalid`, `message_invalid`;
-   * what a hook throws
+   * @throws what the signal gives, when it fires; `model_failed`, `output_invalid`, `timeout`, `approval_invalid`,
+   * `message_invalid`; what a hook throws
    */
-  async generate(options: GenerateOptions): Promise<WorkflowAgentGenerateResult> {
+  generate<CALL_OUTPUT extends OutputSpecification>(
+    options: GenerateOptions<TOOLS, CALL_OUTPUT> & WithOutput<CALL_OUTPUT>,
+  ): Promise<WorkflowAgentGenerateResult<TOOLS, CALL_OUTPUT>>
+  generate(
+    options: GenerateOptions<TOOLS, OUTPUT>,
+  ): Promise<WorkflowAgentGenerateResult<TOOLS, OUTPUT>>
+  async generate(options: unknown): Promise<unknown> {
+    return this.generated(options as GenerateOptions)
+  }
+
+  /**
+   * Resolves at once with a live result: AI SDK's, which its helpers for agents take. The call runs whether or not the
+   * result is read. What fails, fails its promises, and is an `error` part of its streams.
+   *
+   * @throws `arguments_invalid`, `approval_invalid`
+   */
+  stream<CALL_OUTPUT extends OutputSpecification>(
+    options: StreamLiveOptions<TOOLS, CALL_OUTPUT> & WithOutput<CALL_OUTPUT>,
+  ): Promise<WorkflowAgentLiveResult<TOOLS, CALL_OUTPUT>>
+  stream(options: StreamLiveOptions<TOOLS, OUTPUT>): Promise<WorkflowAgentLiveResult<TOOLS, OUTPUT>>
+  /**
+   * Streams the parts of the answer to `writable`, or as UI message chunks to the durable run's stream, and resolves when
+   * all is over. An abort, or a cancel of the run, resolves too: with what had come until then.
+   *
+   * A model that fails: in memory an `error` part, and `error` in the result. Durable: rejects, so that the run fails
+   * and can be retried.
+   *
+   * @throws `approval_invalid`, `message_invalid`; what a hook or the writable throws; durable: `model_failed`,
+   * `output_invalid`, `timeout`
+   */
+  stream<CALL_OUTPUT extends OutputSpecification>(
+    options: (
+      | StreamToWritableOptions<TOOLS, CALL_OUTPUT>
+      | StreamDurablyOptions<TOOLS, CALL_OUTPUT>
+    ) &
+      WithOutput<CALL_OUTPUT>,
+  ): Promise<WorkflowAgentStreamResult<TOOLS, CALL_OUTPUT>>
+  stream(
+    options: StreamToWritableOptions<TOOLS, OUTPUT> | StreamDurablyOptions<TOOLS, OUTPUT>,
+  ): Promise<WorkflowAgentStreamResult<TOOLS, OUTPUT>>
+  async stream(given: unknown): Promise<unknown> {
+    const options = given as StreamOptions
+    if (isToWritable(options)) return this.streamInMemory(options)
+    if (isDurable(options)) return this.streamDurably(options, options.durable)
+    return this.streamLive(options)
+  }
+
+  private async generated(options: GenerateOptions): Promise<WorkflowAgentGenerateResult> {
     const { abortSignal, durable } = options
     const deadline = createDeadline(this.system, [abortSignal])
     const operations =
       durable === undefined
-        ? this.inMemory(deadline.signal, false, () => Promise.resolve())
+        ? this.inMemory(deadline.signal, 'none', () => Promise.resolve())
         : this.durably(durable, false)
     const call = this.prepared(options, operations)
     const state = new LoopState(call.messages)
     try {
       deadline.arm('total', durable === undefined ? call.totalMs : undefined)
       const end = await runLoop(call, state)
-      if (end.kind !== 'aborted') return generateResult(state, end)
+      if (end.kind !== 'aborted') return generateResult(state, end, call.output)
       throw end.reason
     } catch (error) {
       await this.told(error, call, state, abortSignal, durable)
@@ -99,23 +170,46 @@ export class WorkflowAgent {
     }
   }
 
-  /**
-   * Streams the parts of the answer to `writable`, or as UI message chunks to the durable run's stream, and resolves when
-   * all is over. An abort, or a cancel of the run, resolves too: with what had come until then.
-   *
-   * A model that fails: in memory an `error` part, and `error` in the result. Durable: rejects, so that the run fails
-   * and can be retried.
-   *
-   * @throws `approval_invalid`, `message_invalid`; what a hook or the writable throws; durable: `model_failed`, `timeout`
-   */
-  async stream(options: StreamOptions): Promise<WorkflowAgentStreamResult> {
-    return options.writable === undefined
-      ? this.streamDurably(options, options.durable)
-      : this.streamInMemory(options)
+  /** Begins the call, and gives its live result. Only what the caller did wrong rejects. */
+  private async streamLive(options: StreamLiveOptions): Promise<WorkflowAgentLiveResult> {
+    const { abortSignal } = options
+    const deadline = createDeadline(this.system, [abortSignal])
+    const feed = new PartFeed<FedPart>()
+    let state = new LoopState([])
+    const convert = textStreamParts({
+      lastStep: () => state.steps.at(-1),
+      totalUsage: () => state.totalUsage,
+    })
+    const write = (part: ModelCallStreamPart): Promise<void> => {
+      feed.push({ part, live: convert(part) })
+      return Promise.resolve()
+    }
+    const operations = this.inMemory(deadline.signal, 'once', write)
+    const call = this.prepared(options, operations)
+    state = new LoopState(call.messages)
+    const run = async (): Promise<WorkflowAgentGenerateResult> => {
+      const writer = { write, end: () => Promise.resolve(feed.close()) }
+      try {
+        await write({ type: 'start', messageId: this.system.shortId() })
+        deadline.arm('total', call.totalMs)
+        const end = await runLoop(call, state)
+        await this.finished(end, { call, state, writer, abortSignal, sendFinish: true })
+        return generateResult(state, end, call.output)
+      } catch (error) {
+        await reportError(call.callbacks, error)
+        if (abortSignal?.aborted !== true) await writeFailure(writer, error, true)
+        throw error
+      } finally {
+        deadline.dispose()
+        feed.close()
+      }
+    }
+    const output = call.output ?? Output.text()
+    return liveResult({ feed, ended: run(), output, errorText: this.errorText })
   }
 
   private async streamInMemory(
-    options: Extract<StreamOptions, { readonly writable: WritableStream }>,
+    options: StreamToWritableOptions,
   ): Promise<WorkflowAgentStreamResult> {
     const { writable, abortSignal, preventClose = false, sendFinish = true } = options
     if (options.durable !== undefined) {
@@ -127,7 +221,7 @@ export class WorkflowAgent {
     let state = new LoopState([])
     try {
       await writer.write({ type: 'start', messageId: options.messageId ?? this.system.shortId() })
-      const operations = this.inMemory(deadline.signal, true, (part) => writer.write(part))
+      const operations = this.inMemory(deadline.signal, 'again', (part) => writer.write(part))
       call = this.prepared(options, operations)
       state = new LoopState(call.messages)
       deadline.arm('total', call.totalMs)
@@ -135,14 +229,10 @@ export class WorkflowAgent {
       return await this.finished(end, { call, state, writer, abortSignal, sendFinish })
     } catch (error) {
       const callbacks = call?.callbacks ?? this.callbacks(options)
-      if (isModelFailure(error)) {
-        await reportError(callbacks, error)
-        await writeFailure(writer, error, sendFinish)
-        return streamResult(state, { kind: 'failed', error: error.cause ?? error })
-      }
       await reportError(callbacks, error)
       await writeFailure(writer, error, sendFinish)
-      throw error
+      if (!isModelFailure(error)) throw error
+      return streamResult(state, { kind: 'failed', error: shownFailure(error) }, call?.output)
     } finally {
       deadline.dispose()
       await writer.end()
@@ -163,27 +253,27 @@ export class WorkflowAgent {
     if (end.kind !== 'aborted') {
       if (sendFinish)
         await writer.write({ type: 'finish', finishReason: finishReasonOf(state, end) })
-      return streamResult(state, end)
+      return streamResult(state, end, call.output)
     }
     if (abortSignal?.aborted !== true) throw end.reason
     const reason = abortText(end.reason)
     await call.callbacks.notify('onAbort', { steps: state.steps, ...reason })
     await writer.write({ type: 'abort', ...reason })
-    return streamResult(state, end)
+    return streamResult(state, end, call.output)
   }
 
   private async streamDurably(
     options: GenerateOptions,
-    context: WorkflowContext<never> | WorkflowContext,
+    context: DurableContext,
   ): Promise<WorkflowAgentStreamResult> {
     const call = this.prepared(options, this.durably(context, true))
     const state = new LoopState(call.messages)
     try {
-      return streamResult(state, await runLoop(call, state))
+      return streamResult(state, await runLoop(call, state), call.output)
     } catch (error) {
       if (!hasErrorCode(error, ErrorCode.cancelled)) throw error
       await this.told(error, call, state, undefined, context)
-      return streamResult(state, { kind: 'aborted', reason: error })
+      return streamResult(state, { kind: 'aborted', reason: error }, call.output)
     }
   }
 
@@ -193,7 +283,7 @@ export class WorkflowAgent {
     call: LoopCall,
     state: LoopState,
     abortSignal: AbortSignal | undefined,
-    context: WorkflowContext<never> | WorkflowContext | undefined,
+    context: DurableContext | undefined,
   ): Promise<void> {
     const { callbacks } = call
     const { steps } = state
@@ -211,7 +301,7 @@ export class WorkflowAgent {
   private prepared(options: GenerateOptions, operations: Operations): LoopCall {
     const { durable: _durable, abortSignal: _signal, maxSteps, prompt: _prompt, ...rest } = options
     const messages = inputMessages(options)
-    const settings = mergedSettings(this.options, sharedOf(rest))
+    const settings: MergedSettings = mergedSettings(this.options, sharedOf(rest))
     const tools = settings.tools ?? {}
     if (operations.ask === undefined) refuseApprovalsInMessages(messages)
     if (maxSteps !== undefined) checkedSteps(maxSteps)
@@ -236,6 +326,7 @@ export class WorkflowAgent {
       resolveModel: this.options.resolveModel,
       budget: budgetOf(settings, maxSteps ?? this.options.maxSteps),
       totalMs: timeoutsOf(settings.timeout).totalMs,
+      output: settings.output,
       concurrency: this.concurrency,
       authority: approvalAuthority(this.options.approvals, this.system),
       errorText: this.errorText,
@@ -248,15 +339,26 @@ export class WorkflowAgent {
     return joinCallbacks([this.options, options], this.log)
   }
 
-  private inMemory(signal: AbortSignal, streaming: boolean, emit: PartWriter['write']): Operations {
+  /** `reader`: whether parts are read, and whether its reader knows how to take parts back. */
+  private inMemory(
+    signal: AbortSignal,
+    reader: 'none' | 'once' | 'again',
+    emit: PartWriter['write'],
+  ): Operations {
     const { system } = this
-    return memoryOperations({ callId: system.uuid(), streaming, signal, system, emit })
+    const callId = system.uuid()
+    const streaming = reader !== 'none'
+    return memoryOperations({
+      callId,
+      streaming,
+      takesBack: reader !== 'once',
+      signal,
+      system,
+      emit,
+    })
   }
 
-  private durably(
-    context: WorkflowContext<never> | WorkflowContext,
-    streaming: boolean,
-  ): Operations {
+  private durably(context: DurableContext, streaming: boolean): Operations {
     return durableOperations({ context, streaming, chunks: { errorText: this.errorText } })
   }
 }
@@ -295,8 +397,23 @@ function sharedOf(options: object): SharedSettings {
 function isModelFailure(error: unknown): error is HoldfastError {
   return (
     isHoldfastError(error) &&
-    (error.code === ErrorCode.modelFailed || error.code === ErrorCode.timeout)
+    (error.code === ErrorCode.modelFailed ||
+      error.code === ErrorCode.timeout ||
+      error.code === ErrorCode.outputInvalid)
   )
+}
+
+/** What a result says of a failure: what the model threw, or how its output does not fit. */
+function shownFailure(error: HoldfastError): unknown {
+  return error.code === ErrorCode.outputInvalid ? error : (error.cause ?? error)
+}
+
+function isToWritable(options: StreamOptions): options is StreamToWritableOptions {
+  return options.writable !== undefined
+}
+
+function isDurable(options: StreamOptions): options is StreamDurablyOptions {
+  return options.durable !== undefined
 }
 
 async function writeFailure(
@@ -305,7 +422,7 @@ async function writeFailure(
   sendFinish: boolean,
 ): Promise<void> {
   try {
-    const shown = isModelFailure(error) ? (error.cause ?? error) : error
+    const shown = isModelFailure(error) ? shownFailure(error) : error
     await writer.write({ type: 'error', error: shown })
     if (sendFinish) await writer.write({ type: 'finish', finishReason: 'error' })
   } catch {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { APICallError } from '@ai-sdk/provider'
 import { tool } from 'ai'
+import type { ToolSet } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { z } from 'zod'
 import { createManualSystem } from '@holdfast/testing'
@@ -41,7 +42,7 @@ describe('acceptance', () => {
       'workflow: either prompt or messages is required',
     )
     const both = { prompt: 'a', messages: [{ role: 'user', content: 'b' }] } as unknown
-    await expect(agent.generate(both as GenerateOptions)).rejects.toThrow(
+    await expect(agent.generate(both as GenerateOptions<ToolSet, never>)).rejects.toThrow(
       'workflow: use either prompt or messages, not both',
     )
     const out = collector()
@@ -52,7 +53,7 @@ describe('acceptance', () => {
   })
 
   test('8.2 #3, #4: active tools filter what the model sees; none given shows all', async () => {
-    const seen = async (activeTools?: readonly string[]): Promise<unknown> => {
+    const seen = async (activeTools?: readonly ('echo' | 'other')[]): Promise<unknown> => {
       const model = answering()
       const agent = new WorkflowAgent({
         model,

@@ -16,7 +16,7 @@ const cancel = tool({
 })
 
 /** With no engine: `const { text } = await orderDesk(model).generate({ prompt: 'Where is order 7?' })`. */
-export function orderDesk(model: LanguageModel): WorkflowAgent {
+export function orderDesk(model: LanguageModel) {
   return new WorkflowAgent({ model, tools: { look_up, cancel } })
 }
 

@@ -1,8 +1,13 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { tool } from 'ai'
+import type { ToolSet } from 'ai'
 import { z } from 'zod'
 import { agentWorkflow, WorkflowAgent } from '@holdfast/agent'
-import type { AgentWorkflowOptions, WorkflowAgentOptions } from '@holdfast/agent'
+import type {
+  AgentWorkflowOptions,
+  OutputSpecification,
+  WorkflowAgentOptions,
+} from '@holdfast/agent'
 import { finish, promptedModel, text, toolCall } from './scripted-model.ts'
 
 /** How often each effect happened, by its idempotency key. */
@@ -15,8 +20,8 @@ export type Effects = Map<string, number>
 export function orderAgent(
   effects: Effects = new Map<string, number>(),
   options: Partial<WorkflowAgentOptions> = {},
-): WorkflowAgent {
-  return new WorkflowAgent({
+): WorkflowAgent<ToolSet, OutputSpecification> {
+  return new WorkflowAgent<ToolSet, OutputSpecification>({
     model: promptedModel(orderAnswers),
     instructions: 'You look after orders.',
     tools: {
