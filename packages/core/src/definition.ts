@@ -29,7 +29,16 @@ export interface StreamFraming {
   ): readonly JsonValue[]
 }
 
-/** What happens to a run whose journal was made by a definition with another digest. */
+/**
+ * What happens to a run whose journal was made by a definition with another digest.
+ *
+ * `pin`: it waits for code that fits; a live process that has it takes it over. `reject`: it waits until it is
+ * cancelled. `migrate`: it goes on here, under the same barrier as ever, once the journal is read under
+ * new names. A name is an operation's key with the keys of the scopes around it (`refunds/charge`; a loop's
+ * iterations and occurrences are left out; `/` and `%` in keys are percent-encoded); it stands for all
+ * that lies in it. `renamed` maps old names to new ones of the same depth; entries of `retired` ones count as
+ * delivered. Effects keep their idempotency keys. A function that throws leaves the run waiting.
+ */
 export type SkewPolicy =
   | { readonly kind: 'pin' }
   | { readonly kind: 'reject' }

@@ -104,6 +104,8 @@ export const RunRecord = Type.Object(
     /** Set when a run was started by `ctx.child`: cancel cascades to it, its end is told to the parent. */
     childOf: Type.Optional(RunId),
     retriedFrom: Type.Optional(RunId),
+    /** The digest of the definition that its journal was migrated to; absent: `definition.digest` still holds. */
+    migratedTo: Type.Optional(Type.String()),
     executionId: Type.Optional(Type.String()),
     input: Type.Object(
       {

@@ -24,7 +24,7 @@ export class Attempt implements StepContext, StepOutput {
   }
 
   get idempotencyKey(): string {
-    return stepIdOf(this.#host.originRunId, this.#path)
+    return stepIdOf(this.#host.originRunId, this.#host.originOf(this.#path))
   }
 
   get stepId(): string {
@@ -45,7 +45,7 @@ export class Attempt implements StepContext, StepOutput {
         message: 'The attempt has ended: its output cannot be written any more.',
       })
     }
-    const room = this.#host.output.write(encodeChunks(this.#path, [chunk]))
+    const room = this.#host.output.write(encodeChunks(this.#host.originOf(this.#path), [chunk]))
     this.wrote = true
     this.#host.writer.outputQueued()
     if (room !== undefined) await room

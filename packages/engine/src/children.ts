@@ -21,7 +21,7 @@ export class RunChildren implements ChildStarter {
 
   prepare(request: Parameters<ChildStarter['prepare']>[0]): PreparedChild {
     const { path, label, definition, input } = request
-    const runId = stepIdOf(this.#parent.id, `child:${path}`)
+    const runId = stepIdOf(this.#parent.id, `child:${this.#host.originOf(path)}`)
     try {
       if (this.#open() > Limits.childrenOfRun) throw tooManyChildren()
       const { services, slots } = this.#session

@@ -37,16 +37,16 @@ type Asked<Value> = Operation & { readonly promise: Promise<Value> }
 
 /** A definition's context in one scope. */
 export class ScopeContext implements WorkflowContext {
-  readonly #execution: DefinitionHost
+  readonly #host: DefinitionHost
   readonly #scope: Scope
 
-  constructor(execution: DefinitionHost, scope: Scope) {
-    this.#execution = execution
+  constructor(host: DefinitionHost, scope: Scope) {
+    this.#host = host
     this.#scope = scope
   }
 
   get run(): WorkflowContext['run'] {
-    const { runId, sessionId, registered, parentRunId } = this.#execution
+    const { runId, sessionId, registered, parentRunId } = this.#host
     return {
       id: runId,
       sessionId,
@@ -56,7 +56,7 @@ export class ScopeContext implements WorkflowContext {
   }
 
   get signal(): AbortSignal {
-    return this.#execution.signal
+    return this.#host.signal
   }
 
   step<Result extends JsonValue | void>(
@@ -66,21 +66,21 @@ export class ScopeContext implements WorkflowContext {
   ): Promise<Result> {
     return this.#ask<Result>(
       'step',
-      () => new StepOperation(this.#execution, this.#scope, { key, body, options }),
+      () => new StepOperation(this.#host, this.#scope, { key, body, options }),
     )
   }
 
   interrupt<Answer = JsonValue>(key: string, request: InterruptRequest = {}): Promise<Answer> {
     return this.#ask<Answer>(
       'interrupt',
-      () => new InterruptOperation(this.#execution, this.#scope, { key, request }),
+      () => new InterruptOperation(this.#host, this.#scope, { key, request }),
     )
   }
 
   sleep(key: string, durationMs: number): Promise<void> {
     return this.#ask(
       'sleep',
-      () => new SleepOperation(this.#execution, this.#scope, { key, durationMs }),
+      () => new SleepOperation(this.#host, this.#scope, { key, durationMs }),
     )
   }
 
@@ -93,7 +93,7 @@ export class ScopeContext implements WorkflowContext {
     return this.#ask<Output>(
       'child',
       () =>
-        new ChildOperation(this.#execution, this.#scope, {
+        new ChildOperation(this.#host, this.#scope, {
           key,
           definition: { name, version },
           input,
@@ -105,13 +105,13 @@ export class ScopeContext implements WorkflowContext {
   receive(key: string): Promise<RunMessage>
   receive(key: string, options?: { readonly timeoutMs: number }): Promise<RunMessage | undefined> {
     return this.#guarded('receive', () => {
-      const operation = new ReceiveOperation(this.#execution, this.#scope, {
+      const operation = new ReceiveOperation(this.#host, this.#scope, {
         key,
         timeoutMs: options?.timeoutMs,
       })
-      const message = this.#execution.takeMessage(this.#scope)
+      const message = this.#host.takeMessage(this.#scope)
       if (message !== undefined) return Promise.resolve(message)
-      this.#execution.open(operation)
+      this.#host.open(operation)
       return operation.promise
     })
   }
@@ -120,7 +120,7 @@ export class ScopeContext implements WorkflowContext {
     this.#scope.assertCurrent('messages')
     const taken: RunMessage[] = []
     for (;;) {
-      const message = this.#execution.takeMessage(this.#scope)
+      const message = this.#host.takeMessage(this.#scope)
       if (message === undefined) return taken
       taken.push(message)
     }
@@ -142,8 +142,8 @@ export class ScopeContext implements WorkflowContext {
     return this.#guarded('loop', () => {
       // What a body gets is the decoding of what it gave before: its own types hold.
       const request = { key, initial, body } as unknown as LoopRequest
-      const operation = new LoopOperation(this.#execution, this.#scope, request)
-      this.#execution.open(operation)
+      const operation = new LoopOperation(this.#host, this.#scope, request)
+      this.#host.open(operation)
       operation.start()
       return operation.promise as Promise<Result>
     })
@@ -169,26 +169,26 @@ export class ScopeContext implements WorkflowContext {
   cleanup<Result>(body: (context: WorkflowContext) => Promise<Result>): Promise<Result> {
     try {
       this.#scope.assertCurrent('cleanup')
-      if (this.#execution.isOver) return never()
-      return this.#execution.runCode(this.#scope.cleanup(), body)
+      if (this.#host.isOver) return never()
+      return this.#host.runCode(this.#scope.cleanup(), body)
     } catch (error) {
       return rejected(error)
     }
   }
 
   now(): number {
-    return this.#execution.deliveredAt
+    return this.#host.deliveredAt
   }
 
   random(): number {
     this.#scope.assertCurrent('random')
-    const source = `${this.#execution.originRunId} ${this.#scope.path} ${this.#scope.draw()}`
+    const source = `${this.#host.originRunId} ${this.#origin()} ${this.#scope.draw()}`
     return Number.parseInt(sha256Hex(encoder.encode(source)).slice(0, 13), 16) / 2 ** 52
   }
 
   uuid(): string {
     this.#scope.assertCurrent('uuid')
-    return stepIdOf(this.#execution.originRunId, `uuid ${this.#scope.path} ${this.#scope.draw()}`)
+    return stepIdOf(this.#host.originRunId, `uuid ${this.#origin()} ${this.#scope.draw()}`)
   }
 
   progress(state: {
@@ -197,28 +197,29 @@ export class ScopeContext implements WorkflowContext {
     readonly message?: string
   }): void {
     this.#scope.assertCurrent('progress')
-    if (this.#execution.isOver) return
-    this.#execution.showProgress(checkedProgress(state))
+    if (this.#host.isOver) return
+    this.#host.showProgress(checkedProgress(state))
   }
 
   artifact(reference: ArtifactReference): void {
     this.#scope.assertCurrent('artifact')
-    if (this.#execution.isOver) return
-    this.#execution.addArtifact(checkedArtifact(reference))
+    if (this.#host.isOver) return
+    this.#host.addArtifact(checkedArtifact(reference))
   }
 
   output(key: string, chunks: readonly JsonValue[]): Promise<void> {
-    return this.#ask(
-      'output',
-      () => new OutputOperation(this.#execution, this.#scope, { key, chunks }),
-    )
+    return this.#ask('output', () => new OutputOperation(this.#host, this.#scope, { key, chunks }))
+  }
+
+  #origin(): string {
+    return this.#host.originOf(this.#scope.path)
   }
 
   /** Asks for an operation. What it gives was encoded by the same code's own types before. */
   #ask<Value>(name: string, make: () => Asked<unknown>): Promise<Value> {
     return this.#guarded(name, () => {
       const operation = make()
-      this.#execution.open(operation)
+      this.#host.open(operation)
       return operation.promise as Promise<Value>
     })
   }
@@ -227,20 +228,20 @@ export class ScopeContext implements WorkflowContext {
   #guarded<Value>(name: string, ask: () => Promise<Value>): Promise<Value> {
     try {
       this.#scope.assertCurrent(name)
-      if (this.#execution.isOver) return never()
+      if (this.#host.isOver) return never()
       const refusal = this.#scope.refusal()
-      return refusal === undefined ? ask() : this.#execution.refuse(refusal)
+      return refusal === undefined ? ask() : this.#host.refuse(refusal)
     } catch (error) {
       return rejected(error)
     }
   }
 
   #runner(): Parameters<typeof runAll>[0] {
-    const execution = this.#execution
+    const host = this.#host
     return {
       scope: this.#scope,
-      run: (scope, branch) => execution.runCode(scope, branch),
-      takeBack: (scope, reason) => execution.takeBack(scope, reason),
+      run: (scope, branch) => host.runCode(scope, branch),
+      takeBack: (scope, reason) => host.takeBack(scope, reason),
     }
   }
 }

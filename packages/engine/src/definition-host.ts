@@ -27,6 +27,7 @@ import type { JournalWriter } from './journal-writer.ts'
 import { LazySignal } from './lazy-signal.ts'
 import { interruptCrosses, iterationOver } from './loop.ts'
 import { Mailbox } from './mailbox.ts'
+import { originOf } from './migration.ts'
 import { OpenOperations } from './open-operations.ts'
 import type { Operation } from './operation.ts'
 import type { ChildStarter, OperationHost } from './operation-host.ts'
@@ -137,6 +138,11 @@ export class DefinitionHost implements OperationHost {
     if (this.#port.state() === 'resting') this.#port.wantsSlot()
     this.barrier.begin(operation)
     if (!this.barrier.isLive) this.#port.schedule()
+  }
+
+  originOf(path: string): string {
+    const { migrations } = this.#parts.journal
+    return migrations.length === 0 ? path : originOf(migrations, path)
   }
 
   close(operation: Operation): void {

@@ -30,6 +30,7 @@ import { drainingError, OwnedSession } from './ownership.ts'
 import { WorkSearch } from './recovery.ts'
 import type { EndedRun } from './run-end.ts'
 import type { NewRun } from './new-run.ts'
+import { Nodes } from './nodes.ts'
 import { EngineSession } from './session.ts'
 import { Slots } from './slots.ts'
 import type { Slot } from './slots.ts'
@@ -95,11 +96,14 @@ export class EmbeddedEngine implements Engine {
   readonly services: Services
   readonly slots: Slots
   readonly blockedRuns = new Set<string>()
+  readonly nodes: Nodes
   readonly supervisors: Supervisors
   readonly #sessions = new Map<SessionId, OwnedSession>()
   readonly #claims = new Map<SessionId, Promise<void>>()
   readonly #faces = new Map<SessionId, EngineSession>()
   readonly #endings = new Map<string, Set<(end: EndedRun) => void>>()
+  /** Sessions that were let go of for others to take, and until when. */
+  readonly #left = new Map<SessionId, number>()
   readonly #search: WorkSearch | undefined
   #state: 'working' | 'draining' | 'closed' = 'working'
   #drained: Promise<void> | undefined
@@ -123,7 +127,8 @@ export class EmbeddedEngine implements Engine {
     this.#search =
       store.node === undefined
         ? undefined
-        : new WorkSearch(this.services, (sessionId) => this.claim(sessionId))
+        : new WorkSearch(this.services, (sessionId) => this.#claimFound(sessionId))
+    this.nodes = new Nodes(this.services)
   }
 
   get catalog(): Catalog {
@@ -135,7 +140,10 @@ export class EmbeddedEngine implements Engine {
     if (node === undefined) return
     node.lost.addEventListener('abort', () => this.#lost(node.lost.reason), { once: true })
     if (node.lost.aborted) this.#lost(node.lost.reason)
-    else this.#search?.begin()
+    else {
+      this.#search?.begin()
+      void this.nodes.register()
+    }
   }
 
   session(sessionId: SessionId): EngineSession {
@@ -199,8 +207,10 @@ export class EmbeddedEngine implements Engine {
     await claiming
   }
 
-  sessionGone(session: OwnedSession): void {
-    if (this.#sessions.get(session.sessionId) === session) this.#sessions.delete(session.sessionId)
+  sessionGone(session: OwnedSession, left: boolean): void {
+    const { sessionId } = session
+    if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId)
+    if (left) this.#left.set(sessionId, this.services.system.now() + leftMs)
   }
 
   sessionLost(sessionId: SessionId): void {
@@ -222,6 +232,14 @@ export class EmbeddedEngine implements Engine {
       waiting.delete(tell)
       if (waiting.size === 0 && this.#endings.get(runId) === waiting) this.#endings.delete(runId)
     }
+  }
+
+  /** What was let go of for others is not claimed again at once, only because it has work. */
+  async #claimFound(sessionId: SessionId): Promise<void> {
+    const until = this.#left.get(sessionId)
+    if (until !== undefined && this.services.system.now() < until) return
+    this.#left.delete(sessionId)
+    await this.claim(sessionId)
   }
 
   async #claim(sessionId: SessionId): Promise<void> {
@@ -264,6 +282,7 @@ export class EmbeddedEngine implements Engine {
     this.#state = 'draining'
     this.#search?.stop()
     this.slots.close()
+    await this.nodes.withdraw()
     await Promise.allSettled(this.#claims.values())
     await this.#bodiesDone(patienceMs)
     await Promise.all([...this.#sessions.values()].map((session) => session.release()))
@@ -286,4 +305,6 @@ export class EmbeddedEngine implements Engine {
 }
 
 const drainPollMs = 20
+/** How long others have to take a session that was let go of for them. */
+const leftMs = 10_000
 const facesKept = 10_000

@@ -24,9 +24,10 @@ import type { ChildStarter } from './operation-host.ts'
 import { returned } from './outcome.ts'
 import type { Outcome } from './outcome.ts'
 import { OutputQueue } from './output.ts'
+import type { PendingMigration } from './replay.ts'
 import { restOf } from './rest.ts'
 import { ownershipLost } from './run-commit.ts'
-import { parked } from './run-moves.ts'
+import { codeAwaited, interruptClosed, migratedTo } from './run-moves.ts'
 import { Standstill } from './standstill.ts'
 import { decodeValue } from './stored-values.ts'
 import { Watchdog } from './watchdog.ts'
@@ -131,6 +132,7 @@ export class Execution {
       'holdfast.definition': `${name}@${version}`,
     })
     this.#delivery.push(journal.settling)
+    if (journal.pending !== undefined) this.#migrate(journal.pending)
     this.#host
       .runCode<unknown>(this.#host.root, (context) => definition.run(context, input))
       .then(
@@ -151,7 +153,38 @@ export class Execution {
   /** Something may have reached the run. */
   pokeInbox(): void {
     if (this.#phase === 'resting') this.#owner.wantsSlot()
-    else if (this.#phase === 'executing') this.#inbox.poke()
+    else if (this.#phase === 'executing') this.#readInbox()
+  }
+
+  /** What reaches a run that is migrated is journaled after the migration, under the new names. */
+  #readInbox(): void {
+    if (this.#parts.journal.pending === undefined) this.#inbox.poke()
+    else this.#host.whenLive(() => this.#inbox.poke())
+  }
+
+  /** Journals the migration, once the code is known to fit what it gives, before anything else. */
+  #migrate({ migration, interrupts, children }: PendingMigration): void {
+    const writer = this.#writer
+    this.#host.whenLive(() => {
+      for (const { path, interruptId } of interrupts) {
+        writer.append(
+          { kind: 'interrupt-withdrawn', at: writer.time(), path, interruptId },
+          { move: interruptClosed(interruptId) },
+        )
+      }
+      const { digest, renamed, retired } = migration
+      writer.append(
+        {
+          kind: 'run-migrated',
+          at: writer.time(),
+          digest,
+          renamed: [...renamed],
+          retired: [...retired],
+        },
+        { move: migratedTo(digest) },
+      )
+      for (const childRunId of children) this.#children.cancel(childRunId)
+    })
   }
 
   /** Whether bodies run, or something is being committed. */
@@ -357,7 +390,7 @@ export class Execution {
         await this.#endNow({ kind: 'cut' })
         return
       }
-      this.#writer.move(parked('code', undefined), true)
+      this.#writer.move(codeAwaited, true)
       await this.#writer.quiet()
       if (this.#phase !== 'ending') return
       this.#phase = 'over'

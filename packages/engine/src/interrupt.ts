@@ -43,7 +43,7 @@ export class InterruptOperation implements Operation {
     this.#host = host
     this.scope = scope
     this.path = scope.operationPath(key)
-    this.interruptId = interruptIdOf(host.runId, this.path)
+    this.interruptId = interruptIdOf(host.runId, host.originOf(this.path))
     this.#label = key.slice(0, 512)
     this.#request = request
     this.#schema = request.schema === undefined ? undefined : assertClosedSchema(request.schema)

@@ -40,7 +40,7 @@ export class LoopOperation implements Operation {
   readonly path: string
   readonly scope: Scope
   readonly waits = undefined
-  readonly #execution: DefinitionHost
+  readonly #host: DefinitionHost
   readonly #body: LoopRequest['body']
   readonly #items: JsonValue[]
   readonly #initial: JsonValue
@@ -51,8 +51,8 @@ export class LoopOperation implements Operation {
   #over = false
 
   /** @throws `json_unsupported_value` and its like, `limit_exceeded` for a state over 64 KiB */
-  constructor(execution: DefinitionHost, scope: Scope, request: LoopRequest) {
-    this.#execution = execution
+  constructor(host: DefinitionHost, scope: Scope, request: LoopRequest) {
+    this.#host = host
     this.scope = scope
     this.path = scope.operationPath(request.key)
     this.#body = request.body
@@ -74,7 +74,7 @@ export class LoopOperation implements Operation {
 
   /** Begins with the first iteration, unless the journal has a later one or the end. */
   start(): void {
-    const known = this.#execution.knownLoop(this.path)
+    const known = this.#host.knownLoop(this.path)
     if (known === undefined) this.#iterate(0, this.#initial)
     else for (const item of known.items) this.#add(item)
   }
@@ -104,21 +104,21 @@ export class LoopOperation implements Operation {
       iteration,
       items: this.#items,
       append: (item) => {
-        const { stored, blob, value } = encodeValue(this.#execution.runId, item)
+        const { stored, blob, value } = encodeValue(this.#host.runId, item)
         this.#appended.push(blob === undefined ? { stored } : { stored, blob })
         this.#items.push(value ?? null)
       },
     }
     const run = async (): Promise<void> => {
-      const next = await this.#execution.runCode(scope, (context) => this.#body(context, turn))
-      await this.#execution.finishIteration(scope)
+      const next = await this.#host.runCode(scope, (context) => this.#body(context, turn))
+      await this.#host.finishIteration(scope)
       if (this.#over) return
       if ('done' in next) this.#finish(next.result)
       else this.#checkpoint(iteration, checkedState(next.state))
     }
     run().catch((error: unknown) => {
       if (this.#over) return
-      this.#execution.takeBack(scope, iterationOver())
+      this.#host.takeBack(scope, iterationOver())
       this.#end()
       this.#result.reject(error)
     })
@@ -129,9 +129,9 @@ export class LoopOperation implements Operation {
     this.#appended = []
     this.#itemCount += appended.length
     const itemCount = this.#itemCount
-    this.#execution.whenLive(() => {
+    this.#host.whenLive(() => {
       if (this.#over) return
-      const { writer, ledger } = this.#execution
+      const { writer, ledger } = this.#host
       const entry = {
         kind: 'loop-checkpoint',
         at: writer.time(),
@@ -162,10 +162,10 @@ export class LoopOperation implements Operation {
   }
 
   #finish(result: JsonValue | void): void {
-    const { stored, blob, value } = encodeValue(this.#execution.runId, result)
-    this.#execution.whenLive(() => {
+    const { stored, blob, value } = encodeValue(this.#host.runId, result)
+    this.#host.whenLive(() => {
       if (this.#over) return
-      const { writer, ledger } = this.#execution
+      const { writer, ledger } = this.#host
       const taken = ledger.loopEnded(this.path)
       writer.append(
         {
@@ -187,7 +187,7 @@ export class LoopOperation implements Operation {
 
   #end(): void {
     this.#over = true
-    this.#execution.close(this)
+    this.#host.close(this)
   }
 }
 

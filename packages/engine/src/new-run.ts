@@ -36,6 +36,8 @@ export interface NewRunRequest {
   readonly executionId?: string
   readonly artifactNamespace?: ArtifactNamespace
   readonly idempotencyKey?: string
+  /** For a retry: which definition the inherited entries are for. */
+  readonly lineage?: { readonly digest: string; readonly migratedTo?: string }
   /** For a retry: what the seed's revision holds besides. */
   readonly inherited?: {
     readonly entries: readonly JournalEntry[]
@@ -77,8 +79,9 @@ export function newRun(request: NewRunRequest): NewRun {
   const definition = {
     name: registered.name,
     version: registered.version,
-    digest: registered.digest,
+    digest: request.lineage?.digest ?? registered.digest,
   }
+  const migratedTo = request.lineage?.migratedTo
   const relations = {
     ...(request.parentRunId === undefined ? {} : { parentRunId: request.parentRunId }),
     ...(request.childOf === undefined ? {} : { childOf: request.childOf }),
@@ -94,6 +97,7 @@ export function newRun(request: NewRunRequest): NewRun {
     ...(request.executionId === undefined ? {} : { executionId: request.executionId }),
     input: reference,
     artifactNamespace: request.artifactNamespace ?? { sessionId, runId: id },
+    ...(migratedTo === undefined ? {} : { migratedTo }),
     status: request.status,
     parked: false,
     interrupts: [],

@@ -50,13 +50,13 @@ export function onceQuestion(
   step: { readonly path: string; readonly label: string; readonly attempt: number },
 ): { readonly entry: JournalEntryOf<'interrupt-opened'>; readonly move: Move } {
   const at = host.writer.time()
-  const interruptId = interruptIdOf(host.runId, `${step.path}?${step.attempt}`)
+  const interruptId = interruptIdOf(host.runId, `${host.originOf(step.path)}?${step.attempt}`)
   const reason = `Step ${step.label} had begun, and nobody knows what became of it. Was it done?`
   const payload: JsonObject = {
     kind: 'step-outcome',
     step: step.label,
     stepId: stepIdOf(host.runId, step.path),
-    idempotencyKey: stepIdOf(host.originRunId, step.path),
+    idempotencyKey: stepIdOf(host.originRunId, host.originOf(step.path)),
   }
   return {
     entry: {

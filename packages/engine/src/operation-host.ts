@@ -16,6 +16,8 @@ export interface OperationHost {
   readonly writer: JournalWriter
   readonly output: OutputQueue
 
+  /** The path that an operation or scope had when it was first asked for: what ids are made of. */
+  originOf(path: string): string
   /** Registers an operation that the definition asks for, and begins it when it may. */
   open(operation: Operation): void
   /** It has been settled and is forgotten. */

@@ -8,12 +8,13 @@
 //     code runs again; five in a row without a new entry fail it.
 // R2. A pending run that is cancelled never runs; neither does one without fitting code here.
 // R3. What fails in passing is tried again with back-off, by itself.
-import { ErrorCode, HoldfastError, cancelKey, inboxOf, isTerminal } from '@holdfast/core'
+import { ErrorCode, HoldfastError, cancelKey, hasErrorCode, isTerminal } from '@holdfast/core'
 import type { JsonValue, RegisteredDefinition, StoredRun } from '@holdfast/core'
 import { readChildEnd } from './child-end.ts'
 import { RunChildren } from './children.ts'
 import { Execution } from './execution.ts'
 import type { ExecutionOwner, LoadedRun } from './execution-parts.ts'
+import { watchInbox } from './inbox-watch.ts'
 import type { OperationHost } from './operation-host.ts'
 import type { Services } from './options.ts'
 import type { Outcome } from './outcome.ts'
@@ -21,16 +22,17 @@ import { freshJournal } from './replay.ts'
 import { commitRun, ownershipLost } from './run-commit.ts'
 import type { RunState } from './run-commit.ts'
 import type { EndedRun } from './run-end.ts'
+import { readinessOf } from './readiness.ts'
 import { backoffMaxMs, isLost, RunFailures } from './run-failures.ts'
-import { drained, parked, roused } from './run-moves.ts'
+import { codeAwaited, drained, roused } from './run-moves.ts'
+import { digestOf, fitOf } from './skew.ts'
+import type { Fit } from './skew.ts'
 import type { Slot } from './slots.ts'
 import { claimRun, journalSource, loadRun } from './taking-over.ts'
 import type { NewRun } from './new-run.ts'
 import type { OwnedSession } from './ownership.ts'
 import { crashLoop, endUnexecuted, unexecutable, unreadable } from './unexecuted-end.ts'
-import { keepWatching, pause } from './watching.ts'
 
-const newRunMs = 500
 /** Why a run's watch ends; made once, for errors are dear. */
 const watchOver = ownershipLost()
 
@@ -65,6 +67,16 @@ export class OwnedRun implements ExecutionOwner {
 
   get runId(): string {
     return this.#state.runId
+  }
+
+  /** The digest of the definition that its journal is for. */
+  get digest(): string {
+    return digestOf(this.#state.record)
+  }
+
+  /** Whether this process has tried the run, and its code does not fit. */
+  get isStuck(): boolean {
+    return this.#session.blockedRuns.has(this.#state.runId)
   }
 
   get isBusy(): boolean {
@@ -219,23 +231,22 @@ export class OwnedRun implements ExecutionOwner {
 
   #consider(stored: StoredRun): void {
     if (this.#phase !== 'idle') return
-    const { record, unread } = stored
     this.#learn(stored)
-    if (isTerminal(record.status)) {
-      this.#forget()
-      return
-    }
-    const { wakeAt, waitingFor } = record
     const now = this.#services.system.now()
-    const tried = this.#session.blockedRuns.has(record.id)
-    const isBlocked = waitingFor === 'code' && tried
-    const isReady =
-      (!record.parked && record.status !== 'interrupted') ||
-      (waitingFor === 'code' && !tried) ||
-      (isBlocked ? unread.includes(cancelKey) : unread.length > 0) ||
-      (wakeAt !== undefined && wakeAt <= now)
-    if (isReady) this.#queue()
-    else if (wakeAt !== undefined) this.#wakeAfter(wakeAt - now)
+    const readiness = readinessOf(stored, this.isStuck, now)
+    switch (readiness.kind) {
+      case 'ended':
+        this.#forget()
+        return
+      case 'ready':
+        this.#queue()
+        return
+      case 'at':
+        this.#wakeAfter(readiness.wakeAt - now)
+        return
+      case 'waits':
+        return
+    }
   }
 
   #wakeAfter(delayMs: number): void {
@@ -269,32 +280,48 @@ export class OwnedRun implements ExecutionOwner {
       const { record } = stored
       const isCancelled = stored.unread.includes(cancelKey) || record.cancelRequested === true
       const registered = catalog.find(record.definition.name, record.definition.version)
-      if (record.status === 'pending' && isCancelled) {
+      if (isCancelled && (record.status === 'pending' || this.isStuck)) {
         await this.#endWithout({ kind: 'cut' }, registered)
         return
       }
-      if (registered === undefined || registered.digest !== record.definition.digest) {
+      const fit = fitOf(record, registered)
+      if (fit.kind === 'unfit') {
         if (isCancelled) await this.#endWithout({ kind: 'cut' }, registered)
-        else await this.#blockUnfit(registered === undefined)
+        else await this.#blockUnfit(fit)
         return
       }
       if (!(await claimRun(this.#services, this.#session, this.#state))) {
         await this.#endWithout({ kind: 'cut', error: crashLoop }, registered)
         return
       }
-      const loaded = await loadRun(store, this.#state)
+      const loaded = await this.#loadRun(fit)
       if (loaded === undefined) {
         await this.#endWithout({ kind: 'cut', error: unreadable }, registered)
         return
       }
-      // It may have been let go of meanwhile.
-      if (!this.#isLoading()) return
-      this.#execute(registered, loaded)
+      // It may have been let go of meanwhile, or its journal does not fit.
+      if (loaded === 'unfit' || !this.#isLoading()) return
+      this.#execute(fit.registered, loaded)
       if (stored.unread.length > 0) this.#execution?.pokeInbox()
     } catch (error) {
       this.#slot?.release()
       this.#slot = undefined
       this.#afterFailure(error)
+    }
+  }
+
+  /** A migration whose names do not fit the journal leaves the run waiting, like one that throws. */
+  async #loadRun(
+    fit: Exclude<Fit, { readonly kind: 'unfit' }>,
+  ): Promise<LoadedRun | undefined | 'unfit'> {
+    const { store } = this.#services
+    if (fit.kind === 'fits') return loadRun(store, this.#state, undefined)
+    try {
+      return await loadRun(store, this.#state, fit.migration)
+    } catch (cause) {
+      if (!hasErrorCode(cause, ErrorCode.determinism)) throw cause
+      await this.#blockUnfit({ kind: 'unfit', why: 'not_migrated', cause })
+      return 'unfit'
     }
   }
 
@@ -320,23 +347,22 @@ export class OwnedRun implements ExecutionOwner {
 
   // Without executing it.
 
-  /** No code here fits the run: its row says so, and a later process tries again. */
-  async #blockUnfit(isUnknown: boolean): Promise<void> {
-    const { name, version } = this.#state.record.definition
+  /** No code here fits the run: its row says so, and another process may try. */
+  async #blockUnfit(fit: Extract<Fit, { readonly kind: 'unfit' }>): Promise<void> {
+    const { record, journalNext } = this.#state
+    const { name, version } = record.definition
     this.#log(
       'error',
       'engine.run.blocked',
-      isUnknown
-        ? `A run of ${name}@${version} waits: this process has no such definition.`
-        : `A run of ${name}@${version} waits: its definition has changed since it began.`,
-      undefined,
+      `A run of ${name}@${version} waits: ${reasons[fit.why]}.`,
+      fit.cause,
     )
-    const { record, journalNext } = this.#state
     const now = this.#services.system.now()
     await commitRun(this.#services, this.#session, this.#state, {
-      record: parked('code', undefined)(roused(record, now, journalNext), now, journalNext),
+      record: codeAwaited(roused(record, now, journalNext), now, journalNext),
     })
     this.blocked()
+    if (fit.why === 'unknown' || fit.why === 'changed') this.#session.lacksCode()
   }
 
   async #endWithout(
@@ -389,15 +415,7 @@ export class OwnedRun implements ExecutionOwner {
   /** What other processes write; what this one writes is told by `nudge`. */
   #watchInbox(isNew: boolean): void {
     const { sessionId, runId } = this.#state
-    const { signal } = this.#watch
-    const topic = { kind: 'log', sessionId, log: inboxOf(runId) } as const
-    let waits = isNew
-    void keepWatching(this.#services, topic, signal, async () => {
-      // Nobody else knows of a run that was just made: most end before there is anything to read.
-      if (waits) await pause(this.#services, newRunMs, signal)
-      waits = false
-      if (!signal.aborted) this.nudge()
-    })
+    watchInbox(this.#services, { sessionId, runId, isNew }, this.#watch.signal, () => this.nudge())
   }
 
   #learn(stored: StoredRun): void {
@@ -431,3 +449,10 @@ export class OwnedRun implements ExecutionOwner {
     })
   }
 }
+
+const reasons = {
+  unknown: 'this process has no such definition',
+  changed: 'its definition has changed since it began',
+  rejected: 'its definition has changed since it began, and takes no older runs',
+  not_migrated: 'its journal could not be migrated to the definition as it is now',
+} as const

@@ -7,9 +7,12 @@
 // O1. Every run of the session that has not ended is looked after, from the claim on.
 // O2. A lost session stops at once and in silence: whatever it would have written is refused anyway.
 // O3. Without work for a minute the session is let go of, so that any other owner can have it.
+// O4. A session with a run that waits for code is let go of as soon as a live process has code for all
+//     of its runs; this one does not reach for it again at once.
 import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { RegisteredDefinition, RunRecord, SessionClaim } from '@holdfast/core'
 import type { NewRun } from './new-run.ts'
+import type { Nodes } from './nodes.ts'
 import type { Services } from './options.ts'
 import { OwnedRun } from './owned-run.ts'
 import { ownershipLost } from './run-commit.ts'
@@ -20,6 +23,9 @@ import { keepWatching, pause } from './watching.ts'
 
 const pageRuns = 100
 const scanPauseMs = 250
+/** Between looks for a process with the code that a run waits for: doubling. */
+const lookMs = 1_000
+const lookMaxMs = 60_000
 
 /** What a session tells the engine. */
 export interface SessionOwner {
@@ -27,8 +33,9 @@ export interface SessionOwner {
   readonly slots: Slots
   /** Runs that this process has tried, and whose code did not fit. */
   readonly blockedRuns: Set<string>
-  /** The session is not owned any more. */
-  sessionGone(session: OwnedSession): void
+  readonly nodes: Nodes
+  /** The session is not owned any more. `left`: of its own will, with runs that others may have code for. */
+  sessionGone(session: OwnedSession, left: boolean): void
   /** It was not let go of, but taken, or could not be kept: perhaps nobody has it. */
   sessionLost(sessionId: string): void
   runEnded(runId: string, end: EndedRun): void
@@ -49,6 +56,8 @@ export class OwnedSession implements Ownership {
   #state: 'held' | 'releasing' | 'gone' = 'held'
   #cancelIdle: (() => void) | undefined
   #gone: Promise<void> | undefined
+  #isLookingForCode = false
+  #hasLeft = false
 
   constructor(owner: SessionOwner, claim: SessionClaim) {
     this.#owner = owner
@@ -143,6 +152,15 @@ export class OwnedSession implements Ownership {
     })
   }
 
+  /** A run waits for code that this process does not have: whoever has it, and lives, gets the session. */
+  lacksCode(): void {
+    if (this.#isLookingForCode) return
+    this.#isLookingForCode = true
+    void this.#lookForCode().finally(() => {
+      this.#isLookingForCode = false
+    })
+  }
+
   /** Another has it, or the node's lease is lost. */
   lost(cause: unknown): void {
     if (this.#state === 'gone') return
@@ -162,6 +180,7 @@ export class OwnedSession implements Ownership {
   async #release(): Promise<void> {
     if (this.#state !== 'held') return
     this.#state = 'releasing'
+    this.#hasLeft = true
     await Promise.all([...this.#runs.values()].map((run) => run.release()))
     if (!this.isHeld()) return
     this.#state = 'gone'
@@ -179,21 +198,49 @@ export class OwnedSession implements Ownership {
     this.#end()
   }
 
+  async #lookForCode(): Promise<void> {
+    for (let tries = 0; this.#state === 'held'; tries += 1) {
+      const runs = [...this.#runs.values()]
+      if (!runs.some(({ isStuck }) => isStuck)) return
+      try {
+        if (await this.#owner.nodes.hasOtherWith(new Set(runs.map(({ digest }) => digest)))) {
+          await this.release()
+          return
+        }
+      } catch (cause) {
+        this.services.log.write({
+          level: 'warn',
+          event: 'engine.session.hand_over_failed',
+          message:
+            'Whether another process has the code that a run waits for could not be found out.',
+          fields: { session_id: this.sessionId },
+          cause,
+        })
+      }
+      const delayMs = Math.min(lookMs * 2 ** tries, lookMaxMs)
+      await pause(this.services, delayMs, this.#watch.signal)
+    }
+  }
+
   #end(): void {
+    const left = this.#hasLeft && [...this.#runs.values()].some(({ isStuck }) => isStuck)
     this.#runs.clear()
     this.#busy.clear()
     this.#watch.abort()
     this.#cancelIdle?.()
     this.#cancelIdle = undefined
-    this.#owner.sessionGone(this)
+    this.#owner.sessionGone(this, left)
   }
 
   /** Other processes start runs in this session, too. */
   #watchStarts(): void {
     const { signal } = this.#watch
     const topic = { kind: 'runs', sessionId: this.sessionId } as const
+    let until = this.services.system.now() + scanPauseMs
     void keepWatching(this.services, topic, signal, async () => {
-      await pause(this.services, scanPauseMs, signal)
+      // At once after a quiet time; at most four times a second while runs go on.
+      await pause(this.services, until - this.services.system.now(), signal)
+      until = this.services.system.now() + scanPauseMs
       if (this.#state === 'held') await this.#adopt(['pending'])
     })
   }

@@ -1,18 +1,18 @@
 // A run's journal, read and put in the form that an execution replays.
 //
 // Only what is still needed is read: the revisions that the newest checkpoint names, and those after it.
-import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { JsonValue, Store } from '@holdfast/core'
-import { decodeEntries } from '@holdfast/workflow'
 import type { JournalEntry, JournalEntryOf, JournalRevision } from '@holdfast/workflow'
-import { iterationsOf } from './loop-path.ts'
+import { FinishedIterations } from './finished-iterations.ts'
+import { corrupt, RevisionReader } from './journal-reader.ts'
+import type { JournalSource } from './journal-reader.ts'
+import { newestNames } from './migration.ts'
+import type { Migration, NamedEntry, NamedRevision } from './migration.ts'
 import { isOpening, isSettling } from './operation.ts'
 import type { Delivered } from './operation.ts'
 import { RevisionLedger } from './revision-ledger.ts'
 import type { Range } from './revision-ledger.ts'
 import { decodeValue } from './stored-values.ts'
-
-const pageRevisions = 500
 
 /** What a journal says. */
 export interface LoadedJournal {
@@ -34,35 +34,42 @@ export interface LoadedJournal {
   /** Children that are not known to have ended. */
   readonly openChildren: readonly string[]
   readonly lastTime: number
+  /** All that change names in it, oldest first, the one that is about to be made included. */
+  readonly migrations: readonly Migration[]
+  /** To be made once the code is known to fit. */
+  readonly pending: PendingMigration | undefined
 }
 
-/** What is read of a run to replay it. */
-export interface JournalSource {
-  readonly sessionId: string
-  readonly runId: string
-  readonly inboxReadThrough: number
-  /** The revision of the newest checkpoint. */
-  readonly checkpoint?: number
+/** A migration that is not journaled yet, and what it leaves behind. */
+export interface PendingMigration {
+  readonly migration: Migration
+  /** Open questions of operations that are no more. */
+  readonly interrupts: readonly { readonly interruptId: string; readonly path: string }[]
+  /** Children of operations that are no more. */
+  readonly children: readonly string[]
 }
 
 /**
  * Reads as much of a run's journal as its replay needs.
  *
- * @throws `record_corrupt` when it does not begin with its seed or has a hole, `record_from_newer_version`
+ * @throws `record_corrupt` when it does not begin with its seed or has a hole, `record_from_newer_version`,
+ * `determinism` when the migration does not fit
  */
 export async function loadJournal(
   store: Pick<Store, 'journal' | 'blob'>,
   source: JournalSource,
+  pending?: Migration,
 ): Promise<LoadedJournal> {
   const reader = new RevisionReader(store, source)
   const { checkpoint } = source
-  if (checkpoint === undefined) return journalOf(store, source, await reader.from(0))
+  if (checkpoint === undefined) return journalOf(store, source, await reader.from(0), { pending })
   const after = await reader.from(checkpoint)
   const newest = after[0]?.entries.findLast((entry) => entry.kind === 'loop-checkpoint')
   if (newest === undefined) throw corrupt(source.runId)
   const before: JournalRevision[] = []
   for (const range of newest.keep) before.push(...(await reader.range(rangeOf(range))))
-  return journalOf(store, source, [...before, ...after], newest.taken)
+  const { taken } = newest
+  return journalOf(store, source, [...before, ...after], { pending, taken })
 }
 
 /** The journal of a run that has only its seed. */
@@ -71,61 +78,27 @@ export function freshJournal(
   source: JournalSource,
 ): LoadedJournal {
   const sorted = new SortedEntries(source, new FinishedIterations([]), new Set())
-  sorted.add({ revision: 0, completedSteps: 0, entries: [seed] })
-  return sorted.finish(new Map())
-}
-
-class RevisionReader {
-  readonly #store: Pick<Store, 'journal'>
-  readonly #source: JournalSource
-
-  constructor(store: Pick<Store, 'journal'>, source: JournalSource) {
-    this.#store = store
-    this.#source = source
-  }
-
-  /** All revisions from one on. */
-  async from(first: number): Promise<readonly JournalRevision[]> {
-    return this.#read(first, Number.MAX_SAFE_INTEGER)
-  }
-
-  async range([first, last]: Range): Promise<readonly JournalRevision[]> {
-    const found = await this.#read(first, last)
-    if (found.length !== last - first + 1) throw corrupt(this.#source.runId)
-    return found
-  }
-
-  async #read(first: number, last: number): Promise<readonly JournalRevision[]> {
-    const { sessionId, runId } = this.#source
-    const found: JournalRevision[] = []
-    let from = first
-    while (from <= last) {
-      const limit = Math.min(pageRevisions, last - from + 1)
-      const rows = await this.#store.journal(sessionId, runId, { from, limit })
-      if (rows.length === 0) break
-      for (const row of rows) {
-        if (row.revision !== from) throw corrupt(runId)
-        found.push(decodeEntries(row))
-        from += 1
-      }
-    }
-    return found
-  }
+  sorted.add({ revision: 0, completedSteps: 0, entries: [{ entry: seed }] })
+  return sorted.finish(new Map(), [], undefined)
 }
 
 async function journalOf(
   store: Pick<Store, 'blob'>,
   source: JournalSource,
   revisions: readonly JournalRevision[],
-  takenBefore: readonly string[] = [],
+  more: { readonly pending: Migration | undefined; readonly taken?: readonly string[] | undefined },
 ): Promise<LoadedJournal> {
-  const finished = new FinishedIterations(revisions)
-  const taken = new Set(takenBefore)
-  for (const entry of revisions.flatMap(({ entries }) => entries)) {
+  const named = newestNames(revisions, more.pending)
+  const live = named.revisions.flatMap(({ entries }) =>
+    entries.flatMap(({ entry, retired }) => (retired === undefined ? [entry] : [])),
+  )
+  const finished = new FinishedIterations(live)
+  const taken = new Set(more.taken)
+  for (const entry of live) {
     if (entry.kind === 'loop-ended') for (const messageId of entry.taken ?? []) taken.add(messageId)
   }
   const sorted = new SortedEntries(source, finished, taken)
-  for (const revision of revisions) sorted.add(revision)
+  for (const revision of named.revisions) sorted.add(revision)
   const loops = new Map<string, { readonly items: readonly JsonValue[] }>()
   for (const [path, checkpoints] of finished.loops) {
     const items: JsonValue[] = []
@@ -134,43 +107,7 @@ async function journalOf(
     }
     loops.set(path, { items })
   }
-  return sorted.finish(loops)
-}
-
-/** Which iterations are over, from the checkpoints and ends of loops. */
-class FinishedIterations {
-  /** Loops that go on or have ended, with their checkpoints, oldest first. */
-  readonly loops = new Map<string, JournalEntryOf<'loop-checkpoint'>[]>()
-  readonly #newest = new Map<string, JournalEntryOf<'loop-checkpoint'>>()
-  readonly #ended = new Set<string>()
-
-  constructor(revisions: readonly JournalRevision[]) {
-    for (const entry of revisions.flatMap(({ entries }) => entries)) {
-      if (entry.kind === 'loop-checkpoint') this.#newest.set(entry.path, entry)
-      if (entry.kind === 'loop-ended') this.#ended.add(entry.path)
-    }
-    for (const entry of revisions.flatMap(({ entries }) => entries)) {
-      if (entry.kind !== 'loop-checkpoint' && entry.kind !== 'loop-ended') continue
-      if (this.isOver(entry.path)) continue
-      const checkpoints = this.loops.get(entry.path) ?? []
-      if (entry.kind === 'loop-checkpoint' && !this.#ended.has(entry.path)) checkpoints.push(entry)
-      this.loops.set(entry.path, checkpoints)
-    }
-  }
-
-  /** Whether an operation lies in an iteration that is over. */
-  isOver(path: string): boolean {
-    return iterationsOf(path).some(
-      ({ loop, number }) =>
-        this.#ended.has(loop) || number <= (this.#newest.get(loop)?.iteration ?? -1),
-    )
-  }
-
-  /** Whether a loop's entry is the one that is delivered: the end, else the newest checkpoint. */
-  isDelivered(entry: JournalEntryOf<'loop-checkpoint'> | JournalEntryOf<'loop-ended'>): boolean {
-    if (entry.kind === 'loop-ended') return true
-    return !this.#ended.has(entry.path) && this.#newest.get(entry.path) === entry
-  }
+  return sorted.finish(loops, named.migrations, more.pending)
 }
 
 class SortedEntries {
@@ -182,6 +119,8 @@ class SortedEntries {
   readonly #opening = new Map<string, JournalEntry[]>()
   readonly #superseded: string[] = []
   readonly #openChildren = new Set<string>()
+  readonly #leftInterrupts = new Map<string, string>()
+  readonly #leftChildren = new Set<string>()
   #seed: JournalEntryOf<'run-seeded'> | undefined
   #completedSteps = 0
   #progress: JournalEntryOf<'progress-made'> | undefined
@@ -196,12 +135,16 @@ class SortedEntries {
     this.#inboxNext = source.inboxReadThrough
   }
 
-  add({ entries, completedSteps, revision }: JournalRevision): void {
+  add({ entries, completedSteps, revision }: NamedRevision): void {
     this.#completedSteps = completedSteps
     for (const entry of entries) this.#addEntry(entry, revision)
   }
 
-  finish(loops: LoadedJournal['loops']): LoadedJournal {
+  finish(
+    loops: LoadedJournal['loops'],
+    migrations: readonly Migration[],
+    migration: Migration | undefined,
+  ): LoadedJournal {
     if (this.#seed === undefined) throw corrupt(this.#source.runId)
     return {
       seed: this.#seed,
@@ -216,14 +159,30 @@ class SortedEntries {
       superseded: this.#superseded,
       openChildren: [...this.#openChildren],
       lastTime: this.#lastTime,
+      migrations,
+      pending:
+        migration === undefined
+          ? undefined
+          : {
+              migration,
+              interrupts: [...this.#leftInterrupts].map(([interruptId, path]) => ({
+                interruptId,
+                path,
+              })),
+              children: [...this.#leftChildren],
+            },
     }
   }
 
-  #addEntry(entry: JournalEntry, revision: number): void {
+  #addEntry({ entry, retired }: NamedEntry, revision: number): void {
     this.#lastTime = Math.max(this.#lastTime, entry.at)
     // What a retried run brings from the failed one, in its revision 0, came by another inbox.
     if (revision > 0 && 'inbox' in entry && entry.inbox !== undefined) {
       this.#inboxNext = Math.max(this.#inboxNext, entry.inbox + 1)
+    }
+    if (retired !== undefined) {
+      if (retired === 'now') this.#leave(entry)
+      return
     }
     if (this.#isPast(entry, revision)) return
     this.#ledger.record(entry, revision)
@@ -245,6 +204,27 @@ class SortedEntries {
         break
       case 'child-ended':
         this.#openChildren.delete(entry.runId)
+        break
+      default:
+        break
+    }
+  }
+
+  /** What an operation that is no more has left open. */
+  #leave(entry: JournalEntry): void {
+    switch (entry.kind) {
+      case 'interrupt-opened':
+        this.#leftInterrupts.set(entry.interruptId, entry.path)
+        break
+      case 'interrupt-answered':
+      case 'interrupt-withdrawn':
+        this.#leftInterrupts.delete(entry.interruptId)
+        break
+      case 'child-started':
+        this.#leftChildren.add(entry.runId)
+        break
+      case 'child-ended':
+        this.#leftChildren.delete(entry.runId)
         break
       default:
         break
@@ -278,11 +258,4 @@ export function artifactKey(artifact: { readonly id: string; readonly digest: st
 
 function rangeOf([first, last]: readonly number[]): Range {
   return [first ?? 0, last ?? 0]
-}
-
-function corrupt(runId: string): HoldfastError {
-  return new HoldfastError(ErrorCode.recordCorrupt, {
-    message: 'The journal of a run is missing or damaged.',
-    details: { run_id: runId },
-  })
 }

@@ -4,6 +4,7 @@ import type { BlobPut, RunRecord, Store } from '@holdfast/core'
 import { decodeEntries } from '@holdfast/workflow'
 import type { JournalEntry, JournalRevision, StoredValue } from '@holdfast/workflow'
 import type { EmbeddedEngine } from './engine.ts'
+import { newestNames } from './migration.ts'
 import { checkInput, newRun } from './new-run.ts'
 
 const pageRevisions = 500
@@ -11,7 +12,8 @@ const pageRevisions = 500
 /**
  * Starts a new run whose first revision holds what a failed one had journaled up to its failure.
  *
- * The failed run stays failed. Answers, messages and results that it had count for the new one;
+ * The failed run stays failed. If its definition has changed since, the new run's skew policy decides, as it
+ * does for any run. Answers, messages and results that it had count for the new one;
  * questions that were open are put anew.
  *
  * @returns the new run's id
@@ -41,6 +43,10 @@ export async function retryRun(
     now: system.now(),
     status: 'pending',
     retriedFrom: runId,
+    lineage: {
+      digest: record.definition.digest,
+      ...(record.migratedTo === undefined ? {} : { migratedTo: record.migratedTo }),
+    },
     ...(record.parentRunId === undefined ? {} : { parentRunId: record.parentRunId }),
     inherited: {
       entries,
@@ -55,7 +61,11 @@ export async function retryRun(
 
 /** What a retry inherits: everything up to the failure, but not the failed attempts themselves. */
 export function inheritedEntries(revisions: readonly JournalRevision[]): readonly JournalEntry[] {
-  const all = revisions.flatMap(({ entries }) => entries)
+  // Judged by their newest names, kept as they were written.
+  const written = revisions.flatMap(({ entries }) => entries)
+  const all = newestNames(revisions, undefined).revisions.flatMap(({ entries }) =>
+    entries.map(({ entry }) => entry),
+  )
   const failure = all.findLastIndex(
     (entry) =>
       entry.kind === 'step-failed' ||
@@ -66,7 +76,7 @@ export function inheritedEntries(revisions: readonly JournalRevision[]): readonl
   const answered = new Set(
     before.flatMap((entry) => (entry.kind === 'interrupt-answered' ? [entry.interruptId] : [])),
   )
-  return before.filter((entry) => {
+  const isKept = (entry: JournalEntry): boolean => {
     switch (entry.kind) {
       case 'run-seeded':
       case 'run-interrupted':
@@ -82,6 +92,10 @@ export function inheritedEntries(revisions: readonly JournalRevision[]): readonl
       default:
         return true
     }
+  }
+  return written.slice(0, before.length).filter((_, index) => {
+    const entry = before[index]
+    return entry !== undefined && isKept(entry)
   })
 }
 

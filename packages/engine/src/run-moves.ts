@@ -52,6 +52,18 @@ export function parked(waitingFor: WaitingFor, wakeAt: number | undefined): Move
   }
 }
 
+/**
+ * No code here fits the run. Whoever finds its session without an owner may try; this process has
+ * tried, and does not again.
+ */
+export const codeAwaited: Move = (record, now, revision) =>
+  parked('code', now)(record, now, revision)
+
+/** The run goes on with another definition. */
+export function migratedTo(digest: string): Move {
+  return (record, now) => touched({ ...record, migratedTo: digest }, now)
+}
+
 /** A run that held a slot gives it back without having come to rest: to be taken up at once. */
 export const drained: Move = (record, now) => touched({ ...record, parked: true, wakeAt: now }, now)
 

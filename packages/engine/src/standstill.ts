@@ -13,7 +13,7 @@ import { inboxUnchanged } from './inbox.ts'
 import type { JournalWriter } from './journal-writer.ts'
 import type { Services } from './options.ts'
 import type { RunState } from './run-commit.ts'
-import { interrupted, parked } from './run-moves.ts'
+import { codeAwaited, interrupted, parked } from './run-moves.ts'
 
 /** What a standstill asks of its execution. */
 export interface StandstillPort {
@@ -74,11 +74,11 @@ export class Standstill {
       record.status === 'running' &&
       record.parked &&
       record.waitingFor === waitingFor &&
-      record.wakeAt === wakeAt &&
+      (waitingFor === 'code' || record.wakeAt === wakeAt) &&
       record.inboxReadThrough === writer.totals.inboxNext &&
       !writer.hasWaiting
     if (isWritten) rest()
-    else writer.move(parked(waitingFor, wakeAt), true)
+    else writer.move(waitingFor === 'code' ? codeAwaited : parked(waitingFor, wakeAt), true)
   }
 
   #interruption(): readonly JournalEntry[] {

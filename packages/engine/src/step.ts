@@ -167,7 +167,8 @@ export class StepOperation implements Operation {
       'holdfast.step.label': this.#label,
       'holdfast.step.attempt': this.#attempt,
     })
-    const hasEarlierChunks = this.#wroteEarlier || this.#host.hasStoredChunks(chunkTag(path))
+    const hasEarlierChunks =
+      this.#wroteEarlier || this.#host.hasStoredChunks(chunkTag(this.#host.originOf(path)))
     const request = { hasEarlierChunks, timeoutMs: this.#options.timeoutMs, body: this.#body }
     this.#runBody(request, (outcome) => {
       if (outcome.kind === 'returned') {

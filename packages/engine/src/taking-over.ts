@@ -11,10 +11,12 @@ import { ErrorCode, hasErrorCode, streamIdOf } from '@holdfast/core'
 import type { JsonValue, RunRecord, Store } from '@holdfast/core'
 import { decodeJson } from '@holdfast/json'
 import type { LoadedRun } from './execution-parts.ts'
+import type { JournalSource } from './journal-reader.ts'
+import type { Migration } from './migration.ts'
 import type { Services } from './options.ts'
 import { writersOf } from './output.ts'
 import { loadJournal } from './replay.ts'
-import type { JournalSource, LoadedJournal } from './replay.ts'
+import type { LoadedJournal } from './replay.ts'
 import { commitRun } from './run-commit.ts'
 import type { Ownership, RunState } from './run-commit.ts'
 import { recovered, roused } from './run-moves.ts'
@@ -38,10 +40,14 @@ export async function claimRun(
 }
 
 /** All that an execution needs. `undefined`: input or journal are missing or damaged. */
-export async function loadRun(store: Store, state: RunState): Promise<LoadedRun | undefined> {
+export async function loadRun(
+  store: Store,
+  state: RunState,
+  migration: Migration | undefined,
+): Promise<LoadedRun | undefined> {
   const { sessionId, runId, record } = state
   const input = await loadInput(store, record)
-  const journal = await readJournal(store, state)
+  const journal = await readJournal(store, state, migration)
   if (input === undefined || journal === undefined) return undefined
   const streamId = streamIdOf(runId, record.stream + 1)
   const head = await store.streamHead(sessionId, streamId)
@@ -55,13 +61,14 @@ export async function loadRun(store: Store, state: RunState): Promise<LoadedRun 
   }
 }
 
-/** The run's journal; `undefined` when it is damaged. @throws `record_from_newer_version` */
+/** The run's journal; `undefined` when it is damaged. @throws `record_from_newer_version`, `determinism` */
 export async function readJournal(
   store: Store,
   state: RunState,
+  migration?: Migration,
 ): Promise<LoadedJournal | undefined> {
   try {
-    return await loadJournal(store, journalSource(state))
+    return await loadJournal(store, journalSource(state), migration)
   } catch (error) {
     if (hasErrorCode(error, ErrorCode.recordCorrupt)) return undefined
     throw error

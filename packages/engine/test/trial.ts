@@ -83,6 +83,7 @@ export async function tryProgram(program: Piece, options: TrialOptions): Promise
       return {
         ...store,
         async commit(commit) {
+          if (commit.sessionId !== sessionId) return store.commit(commit)
           const record = { commit, accepted: false }
           commits.push(record)
           const receipt = await store.commit(commit)

@@ -164,6 +164,7 @@ function showEntry(entry: JournalEntry): Shown | undefined {
     case 'cancel-delivered':
     case 'progress-made':
     case 'artifact-added':
+    case 'run-migrated':
     case 'loop-checkpoint':
     case 'loop-ended':
       return undefined

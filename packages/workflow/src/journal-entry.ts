@@ -180,6 +180,18 @@ export const ProgressMade = entry('progress-made', {
 /** The run refers to an artifact. */
 export const ArtifactAdded = entry('artifact-added', { artifact: ArtifactReference })
 
+/**
+ * The run goes on with another definition: what was journaled before is read under its names. Names
+ * are paths without occurrences and iterations; one stands for all that lies in it.
+ */
+export const RunMigrated = entry('run-migrated', {
+  /** The digest of the definition that the run goes on with. */
+  digest: Type.String(),
+  renamed: Type.Array(Type.Object({ from: Path, to: Path }, { additionalProperties: false })),
+  /** Operations that the definition does not have any more: their entries count as delivered. */
+  retired: Type.Array(Path),
+})
+
 /** An iteration's end: everything before it that `keep` does not list is not needed any more. */
 export const LoopCheckpoint = entry('loop-checkpoint', {
   path: Path,
@@ -244,6 +256,7 @@ const kinds = {
   'cancel-delivered': CancelDelivered,
   'progress-made': ProgressMade,
   'artifact-added': ArtifactAdded,
+  'run-migrated': RunMigrated,
   'loop-checkpoint': LoopCheckpoint,
   'loop-ended': LoopEnded,
   'run-ended': RunEnded,
