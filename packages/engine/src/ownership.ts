@@ -239,7 +239,8 @@ export class OwnedSession implements Ownership {
     let until = this.services.system.now() + scanPauseMs
     void keepWatching(this.services, topic, signal, async () => {
       // At once after a quiet time; at most four times a second while runs go on.
-      await pause(this.services, until - this.services.system.now(), signal)
+      const early = until - this.services.system.now()
+      if (early > 0) await pause(this.services, early, signal)
       until = this.services.system.now() + scanPauseMs
       if (this.#state === 'held') await this.#adopt(['pending'])
     })
