@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { SqlConnection, SqlDriver } from './driver.ts'
+import { checkpointPages } from './log-space.ts'
 import { fileVersion, migrate, pragmaNumber } from './schema.ts'
 
 /**
@@ -54,8 +55,8 @@ export function openForWriting(driver: SqlDriver, path: string): SqlConnection {
     connection.exec('pragma synchronous = full; pragma fullfsync = 1')
     if (pragmaNumber(connection, 'synchronous') !== 2) throw unsuitable(path, 'it will not sync')
     connection.exec(
-      'pragma cache_size = -16384; pragma temp_store = memory; pragma wal_autocheckpoint = 2000;' +
-        'pragma journal_size_limit = 67108864',
+      'pragma cache_size = -16384; pragma temp_store = memory;' +
+        `pragma wal_autocheckpoint = ${checkpointPages}; pragma journal_size_limit = 67108864`,
     )
     migrate(connection, path)
     return connection

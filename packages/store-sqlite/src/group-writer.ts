@@ -21,6 +21,7 @@ import type { SqlConnection, SqlDriver, SqlStatement } from './driver.ts'
 import { EffectWriter } from './effect-writer.ts'
 import { GroupViewLoader } from './group-view.ts'
 import type { GroupView } from './group-view.ts'
+import { growLog } from './log-space.ts'
 import { isBusy, isDamage, isIoError, sqliteCode, storageError } from './storage-error.ts'
 import { inTransaction, rollBack } from './transaction.ts'
 import { sendableError } from './writer-message.ts'
@@ -64,6 +65,8 @@ export class GroupWriter {
   #sweptAt = 0
   /** The file system has failed, and nothing may be written behind what it has failed on. */
   #logSuspect = false
+  /** Whether the log may still be too short; see `growLog`. */
+  #growing = false
 
   /** Opens the file, brings it to this release's version, and registers the node, if it is one. */
   constructor(driver: SqlDriver, settings: WriterSettings) {
@@ -122,6 +125,12 @@ export class GroupWriter {
     }
   }
 
+  /** Does a little of what no answer has to wait for. To be called when nothing waits. */
+  tend(): void {
+    if (this.#open === undefined || this.#node === undefined || !this.#growing) return
+    this.#growing = growLog(this.#open.connection, this.#settings.path)
+  }
+
   /** Says that the node is gone, and closes the file. */
   close(): void {
     if (this.#open === undefined) return
@@ -151,11 +160,7 @@ export class GroupWriter {
     return responses
   }
 
-  #writeAll(
-    open: Open,
-    requests: readonly WriterRequest[],
-    now: number,
-  ): Written {
+  #writeAll(open: Open, requests: readonly WriterRequest[], now: number): Written {
     const commits = requests.flatMap((request) =>
       request.kind === 'commit' ? [request.commit] : [],
     )
@@ -274,6 +279,7 @@ export class GroupWriter {
     if (this.#open !== undefined) return this.#open
     const connection = openForWriting(this.#driver, this.#settings.path)
     if (time === 'again') this.#comeBack(connection)
+    this.#growing = true
     this.#open = {
       connection,
       loader: new GroupViewLoader(connection),

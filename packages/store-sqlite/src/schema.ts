@@ -11,7 +11,7 @@ import { inTransaction } from './transaction.ts'
 export const applicationId = 0x484f4c44
 
 /** The statements that bring a file from each version to the next; a file's `user_version` counts them. */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   create table node (
     key integer primary key autoincrement,
@@ -161,7 +161,11 @@ export const schemaVersion = migrations.length
  *
  * @throws `store_corrupt` for another application's, `record_from_newer_version`
  */
-export function fileVersion(connection: SqlConnection, path: string): number {
+export function fileVersion(
+  connection: SqlConnection,
+  path: string,
+  supported: number = schemaVersion,
+): number {
   const version = pragmaNumber(connection, 'user_version')
   const application = pragmaNumber(connection, 'application_id')
   const tables = Number(connection.prepare('select count(*) as n from sqlite_schema').get()?.['n'])
@@ -171,23 +175,27 @@ export function fileVersion(connection: SqlConnection, path: string): number {
       message: `${path} is a database of another application.`,
     })
   }
-  if (version > schemaVersion) {
+  if (version > supported) {
     throw new HoldfastError(ErrorCode.recordFromNewerVersion, {
-      message: `${path} has version ${version}; this release reads up to ${schemaVersion}.`,
-      details: { version, supported: schemaVersion },
+      message: `${path} has version ${version}; this release reads up to ${supported}.`,
+      details: { version, supported },
     })
   }
   return version
 }
 
 /** Brings a file to this release's version, in one transaction, whoever else tries it at once. */
-export function migrate(connection: SqlConnection, path: string): void {
-  if (fileVersion(connection, path) === schemaVersion) return
+export function migrate(
+  connection: SqlConnection,
+  path: string,
+  steps: readonly string[] = migrations,
+): void {
+  if (fileVersion(connection, path, steps.length) === steps.length) return
   inTransaction(connection, () => {
-    const from = fileVersion(connection, path)
-    for (const statements of migrations.slice(from)) connection.exec(statements)
+    const from = fileVersion(connection, path, steps.length)
+    for (const statements of steps.slice(from)) connection.exec(statements)
     connection.exec(`pragma application_id = ${applicationId}`)
-    connection.exec(`pragma user_version = ${schemaVersion}`)
+    connection.exec(`pragma user_version = ${steps.length}`)
   })
 }
 

@@ -3,7 +3,8 @@
 // L1. What arrives while a group is being written goes into the next one.
 // L2. A session's commits keep the order of their arrival; beyond a group's bounds, chunks wait and
 //     steps go first.
-// L3. While another process holds the lock, the group is tried again, for at most `busyMs`.
+// L3. What no answer waits for is done after the answers, a little at a time.
+// L4. While another process holds the lock, the group is tried again, for at most `busyMs`.
 import { system } from '@holdfast/core/system'
 import type { SessionId } from '@holdfast/core'
 import type { GroupWriter } from './group-writer.ts'
@@ -54,6 +55,7 @@ export class WriteLoop {
   }
 
   #writeOn(): void {
+    let wrote = false
     for (;;) {
       for (let more = this.#take(); more !== undefined; more = this.#take()) this.#accept(more)
       if (this.#pending.length === 0) break
@@ -66,8 +68,10 @@ export class WriteLoop {
       this.#busySince = undefined
       this.#pending = rest
       this.#send({ kind: 'written', responses: written })
+      wrote = true
     }
     if (this.#closing) this.#close()
+    else if (wrote) this.#writer.tend()
   }
 
   /** Tries again a little later; false means that it will. True: the group was given up. */
