@@ -7,14 +7,15 @@ import {
   createConversationReader,
   createRunsHandler,
 } from '@holdfast/chat-server'
-import { HoldfastError } from '@holdfast/core'
 import { system } from '@holdfast/core/system'
-import type { Log } from '@holdfast/core'
+import { ErrorCode, hasErrorCode, HoldfastError } from '@holdfast/core'
+import type { InvokableTool, Log } from '@holdfast/core'
 import { createEngine } from '@holdfast/engine'
 import { openSqliteStore } from '@holdfast/store-sqlite'
 import type { SqliteStore } from '@holdfast/store-sqlite'
 import { createWorkflowTools } from '@holdfast/tools'
 import { toAiSdkTools } from '@holdfast/tools/ai-sdk'
+import { createMcpHandler } from '@holdfast/tools/mcp'
 import { createCatalog } from '@holdfast/workflow'
 import { counterFlow } from './definitions/counter-flow.ts'
 import { refundOrder } from './definitions/refund-order.ts'
@@ -34,11 +35,20 @@ export interface DeskOptions extends Pick<Settings, 'databasePath' | 'secret' | 
   /** The folder of the built page. */
   readonly pageFolder: string
   readonly log: Log
+  /**
+   * Beside a process that owns the database, open it as a client: starts and answers are made durable
+   * here and carried out there. Default false: it is refused.
+   */
+  readonly besideOwner?: boolean
 }
 
 /** The order desk: requests in, responses out. */
 export interface OrderDesk {
   handle(request: Request): Promise<Response>
+  /** The workflow tools of a session, as a model has them. */
+  toolsOf(sessionId: string): readonly InvokableTool[]
+  /** The session that a token was made for. */
+  sessionOf(token: string): string | undefined
   /** Stops taking work, lets go of what runs, closes the files. Everything goes on at the next start. */
   close(): Promise<void>
 }
@@ -47,6 +57,14 @@ const instructions =
   'You are the assistant of an order desk. Look up and cancel orders with your tools. ' +
   'Start workflows for refunds (refund_order) and reports (research_report), and tell the person which run it is. ' +
   'A person answers the questions of a refund; you cannot.'
+
+/** How the desk's MCP servers introduce themselves. */
+export const mcpWords = {
+  info: { name: 'holdfast-order-desk', version: '1', title: 'Order desk' },
+  instructions:
+    'Starts and watches workflows of an order desk. Do not poll: give wait_ms. ' +
+    'A person answers the questions of a refund, in the page of the order desk.',
+}
 
 /** Opens the database and puts the order desk together. @throws HoldfastError, with one clear line */
 export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
@@ -74,19 +92,7 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
         instructions,
         tools: {
           ...orderTools(orders),
-          ...toAiSdkTools(
-            createWorkflowTools({
-              sessionId,
-              catalog,
-              runs: store,
-              watcher: store,
-              extensions: true,
-              supervisor: engine.supervisors.session(sessionId),
-              now: () => system.now(),
-              newId: () => system.runId(),
-            }),
-            { callerRunId: runId },
-          ),
+          ...toAiSdkTools(toolsOf(sessionId), { callerRunId: runId }),
         },
       }),
   })
@@ -94,6 +100,17 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
   const engine = createEngine({ store, catalog, log })
   const { supervisors } = engine
   const conversation = createConversationReader({ store, supervisors })
+  const toolsOf = (sessionId: string): readonly InvokableTool[] =>
+    createWorkflowTools({
+      sessionId,
+      catalog,
+      runs: store,
+      watcher: store,
+      extensions: true,
+      supervisor: supervisors.session(sessionId),
+      now: () => system.now(),
+      newId: () => system.runId(),
+    })
 
   const sessions = new WeakMap<Request, BrowserSession>()
   const authorize = (request: Request) => sessions.get(request)
@@ -114,11 +131,29 @@ export async function composeDesk(options: DeskOptions): Promise<OrderDesk> {
     basePath: '/api/runs',
     log,
   })
+  const mcp = createMcpHandler({
+    authorize(request) {
+      const sessionId = cookies.known(request)
+      return sessionId === undefined ? undefined : { sessionId, tools: toolsOf(sessionId) }
+    },
+    ...mcpWords,
+    onError: (cause, { toolName, sessionId }) =>
+      log.write({
+        level: 'info',
+        event: 'mcp.tool.failed',
+        message: 'A tool was refused or failed.',
+        fields: { tool: toolName, session_id: sessionId, code: cause.code },
+        cause,
+      }),
+  })
   const page = pageFiles(pageFolder)
   const info = { model: model.name, isDemo: model.isDemo }
 
   return {
+    toolsOf,
+    sessionOf: (token) => cookies.sessionOf(token),
     async handle(request) {
+      if (new URL(request.url).pathname === '/mcp') return mcp.handle(request)
       const session = cookies.read(request)
       sessions.set(request, session)
       const response =
@@ -150,15 +185,34 @@ async function openFiles({
   databasePath,
   secret,
   log,
-}: Pick<DeskOptions, 'databasePath' | 'secret' | 'log'>): Promise<DeskFiles> {
+  besideOwner = false,
+}: Pick<DeskOptions, 'databasePath' | 'secret' | 'log' | 'besideOwner'>): Promise<DeskFiles> {
   makeFolder(dirname(databasePath))
-  const store = await openSqliteStore({ path: databasePath, log })
+  const store = await openStore(databasePath, log, besideOwner)
   try {
-    const key = sessionKey(secret, besideDatabase(databasePath, 'session.key'))
+    const key = openKey({ databasePath, secret })
     return { store, key, orders: new OrderBook(besideDatabase(databasePath, 'orders.db')) }
   } catch (error) {
     await store.close()
     throw error
+  }
+}
+
+/** The key that signs sessions; the folder of the database is made if it is missing. */
+export function openKey({
+  databasePath,
+  secret,
+}: Pick<DeskOptions, 'databasePath' | 'secret'>): string {
+  makeFolder(dirname(databasePath))
+  return sessionKey(secret, besideDatabase(databasePath, 'session.key'))
+}
+
+async function openStore(path: string, log: Log, besideOwner: boolean): Promise<SqliteStore> {
+  try {
+    return await openSqliteStore({ path, log })
+  } catch (error) {
+    if (!besideOwner || !hasErrorCode(error, ErrorCode.storeOwned)) throw error
+    return openSqliteStore({ path, log, mode: 'client' })
   }
 }
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { toNodeListener } from '@holdfast/chat-server/node'
-import { isHoldfastError } from '@holdfast/core'
 import { composeDesk } from './compose.ts'
+import { explain } from './explain.ts'
 import { modelFromEnvironment } from './model-from-environment.ts'
 import { settingsFrom } from './settings.ts'
 import { stderrLog } from './stderr-log.ts'
@@ -51,25 +51,6 @@ function addressOf(server: Server): string {
   if (address === null || typeof address === 'string') return String(address)
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
-}
-
-/** One clear line for what a person can mend; the whole error for a defect. */
-function explain(error: unknown): string {
-  if (isHoldfastError(error)) return error.message
-  if (!(error instanceof Error)) return String(error)
-  switch ('code' in error ? error.code : undefined) {
-    case 'EADDRINUSE':
-      return 'The port is in use. Choose another with PORT.'
-    case 'EACCES':
-      return 'The address or file may not be used by this user.'
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'HOST must be an address of this machine.'
-    default:
-      // What the operating system refused names the file and the reason.
-      return 'syscall' in error ? `${error.message}.` : (error.stack ?? error.message)
-  }
 }
 
 try {

@@ -52,3 +52,33 @@ describe('the session cookie', () => {
     expect(sessionKey('given', path)).toBe('given')
   })
 })
+
+describe('a program’s token', () => {
+  const cookies = createSessionCookies('key')
+  const session = '00000000-0000-4000-8000-000000000001'
+  const token = cookies.tokenOf(session)
+  const asked = (headers: Record<string, string>): string | undefined =>
+    cookies.known(new Request('http://localhost/', { headers }))
+
+  test('is what the cookie of its session holds', () => {
+    const { sessionId, setCookie } = cookies.read(withCookie())
+    expect(cookieOf(setCookie)).toBe(`holdfast_session=${cookies.tokenOf(sessionId)}`)
+    expect(cookies.sessionOf(token)).toBe(session)
+    expect(asked({ authorization: `Bearer ${token}` })).toBe(session)
+    expect(asked({ authorization: `bearer ${token}` })).toBe(session)
+    expect(asked({ cookie: `holdfast_session=${token}` })).toBe(session)
+  })
+
+  test.each([
+    {},
+    { cookie: 'holdfast_session=x' },
+    { authorization: token },
+    { authorization: `Basic ${token}` },
+    { authorization: `Bearer ${token}x` },
+    { authorization: `Bearer ${token} ${token}` },
+    { authorization: `Bearer ${createSessionCookies('other').tokenOf(session)}` },
+    { authorization: 'Bearer x', cookie: `holdfast_session=${token}` },
+  ] as readonly Record<string, string>[])('%j is nobody, and makes no session', (headers) => {
+    expect(asked(headers)).toBeUndefined()
+  })
+})

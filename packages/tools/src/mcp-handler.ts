@@ -175,13 +175,13 @@ function refusalOfPlace(
   request: Request,
   { allowedHosts, allowedOrigins = [] }: McpHandlerOptions,
 ): Response | undefined {
-  const { origin: own, host: urlHost } = new URL(request.url)
-  const host = request.headers.get('host') ?? urlHost
+  const host = request.headers.get('host') ?? new URL(request.url).host
   if (allowedHosts !== undefined && !allowedHosts.includes(host)) {
     return refusal(403, rpc.server, 'This host is not answered.')
   }
   const origin = request.headers.get('origin')
-  if (origin === null || origin === own || allowedOrigins.includes(origin)) return undefined
+  if (origin === null || allowedOrigins.includes(origin)) return undefined
+  if (URL.canParse(origin) && new URL(origin).host === host) return undefined
   return refusal(403, rpc.server, 'This origin is not answered.')
 }
 

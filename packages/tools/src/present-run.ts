@@ -1,4 +1,4 @@
-import { isTerminal, unansweredInterrupts, visibleStatus } from '@holdfast/core'
+import { isCancelRequested, isTerminal, unansweredInterrupts, visibleStatus } from '@holdfast/core'
 import type { JsonObject, JsonValue, StoredRun } from '@holdfast/core'
 import { withJournaledSchemas } from './journaled-questions.ts'
 import { runView } from './run-view.ts'
@@ -35,7 +35,7 @@ export async function outputForModel(
 
 function adviceFor(context: ToolContext, run: StoredRun): string | undefined {
   if (isTerminal(visibleStatus(run))) return undefined
-  const open = unansweredInterrupts(run)
+  const open = isCancelRequested(run) ? [] : unansweredInterrupts(run)
   if (open.some(({ answer }) => answer === 'anyone')) {
     return 'Do not poll. Answer the open question with workflow_run_resume.'
   }

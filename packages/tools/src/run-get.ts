@@ -1,4 +1,4 @@
-import { isTerminal, unansweredInterrupts, visibleStatus } from '@holdfast/core'
+import { isCancelRequested, isTerminal, unansweredInterrupts, visibleStatus } from '@holdfast/core'
 import type { InvokableTool, JsonObject, RunId, StoredRun } from '@holdfast/core'
 import { optional, smallArguments, uuidField, wholeNumberField } from './arguments.ts'
 import { defineTool, readOnly } from './define-tool.ts'
@@ -63,7 +63,8 @@ async function present(context: ToolContext, run: StoredRun): Promise<JsonObject
   return presentRun(context, run, await outputForModel(context, run))
 }
 
-/** Whether there is something to act on: the run has ended, or a question is open. */
+/** Whether there is something to act on: the run has ended, or asks and is not about to stop. */
 function isSettled(run: StoredRun): boolean {
-  return isTerminal(visibleStatus(run)) || unansweredInterrupts(run).length > 0
+  if (isTerminal(visibleStatus(run))) return true
+  return !isCancelRequested(run) && unansweredInterrupts(run).length > 0
 }

@@ -64,6 +64,17 @@ describe('R2. waiting', () => {
     expect(await waiting).toMatchObject({ run_status: 'running', interrupts: [{ id: 'q1' }] })
   })
 
+  test('get of a run that was asked to stop waits for its end, not for its question', async () => {
+    const session = createSession({ extensions: true })
+    const run_id = await asking(session, question('q1', { answer: 'person' }))
+    await session.call('workflow_run_cancel', { run_id })
+    const waiting = session.call('workflow_run_get', { run_id, wait_ms: 1_000 })
+    await session.system.settle()
+    expect(session.system.timerCount).toBe(1)
+    await session.move(run_id, { status: 'cancelled', interrupts: [] })
+    expect(await waiting).toMatchObject({ run_status: 'cancelled' })
+  })
+
   test('get returns at its bound with what there is, and that is no error', async () => {
     const session = createSession({ extensions: true })
     const runId = await session.start()
