@@ -6,3 +6,11 @@ export type {
   StoreDatabaseOptions,
   StoreTarget,
 } from './store-target.ts'
+export { describeIsolation } from './isolation-suite.ts'
+export type {
+  IsolationActor,
+  IsolationIds,
+  IsolationProbe,
+  IsolationWorld,
+  MakeIsolationTarget,
+} from './isolation-target.ts'
