@@ -34,6 +34,7 @@ import { Nodes } from './nodes.ts'
 import { EngineSession } from './session.ts'
 import { Slots } from './slots.ts'
 import type { Slot } from './slots.ts'
+import { guardedTelemetry, workflowLabels } from './telemetry.ts'
 
 /** What an engine is made of. */
 export interface EngineOptions {
@@ -113,16 +114,20 @@ export class EmbeddedEngine implements Engine {
     if ((definitions === undefined) === (catalog === undefined)) {
       throw configurationInvalid('An engine needs either `definitions` or a `catalog`.')
     }
+    const log = options.log ?? silentLog
+    const telemetry = guardedTelemetry(options.telemetry, log)
     this.services = {
       store,
       catalog: catalog ?? createCatalog(definitions ?? []),
       system: options.system ?? realSystem,
-      log: options.log ?? silentLog,
-      telemetry: options.telemetry,
+      log,
+      telemetry,
       limits: engineLimits(options.limits),
     }
     const { limits } = this.services
-    this.slots = new Slots(limits.maxActiveRuns, limits.maxWorkers)
+    this.slots = new Slots(limits.maxActiveRuns, limits.maxWorkers, (change) =>
+      telemetry?.count('holdfast.slots.held', change),
+    )
     this.supervisors = { session: (sessionId) => this.session(sessionId).supervisor }
     this.#search =
       store.node === undefined
@@ -180,6 +185,7 @@ export class EmbeddedEngine implements Engine {
   /** A run was created here, durably. */
   runCreated(run: NewRun, registered: RegisteredDefinition, slot: Slot | undefined): void {
     const { sessionId } = run.record
+    this.services.telemetry?.count('holdfast.runs.started', 1, workflowLabels(run.record))
     const session = this.owned(sessionId)
     if (session === undefined) {
       slot?.release()

@@ -5,6 +5,7 @@ import type { Services } from './options.ts'
 import type { LoadedJournal } from './replay.ts'
 import type { Ownership, RunState } from './run-commit.ts'
 import type { EndedRun } from './run-end.ts'
+import type { Timed } from './telemetry.ts'
 
 /** What was read of a run, to execute it. */
 export interface LoadedRun {
@@ -24,6 +25,8 @@ export interface ExecutionParts extends LoadedRun {
   readonly ownership: Ownership
   readonly state: RunState
   readonly registered: RegisteredDefinition
+  /** The taking up that this execution ends, once its journal is replayed. */
+  readonly recovery?: Timed | undefined
 }
 
 /** Whom an execution tells. */

@@ -8,7 +8,7 @@
 // X2. Definition code and bodies run only while a slot is held.
 // X3. Once it is over (ended, blocked, lost or evicted), nothing of it has an effect any more.
 import { ErrorCode, HoldfastError } from '@holdfast/core'
-import type { JsonValue, Span } from '@holdfast/core'
+import type { JsonObject, JsonValue } from '@holdfast/core'
 import { Arrivals } from './arrivals.ts'
 import { Cancellation } from './cancellation.ts'
 import { DefinitionHost } from './definition-host.ts'
@@ -30,6 +30,8 @@ import { ownershipLost } from './run-commit.ts'
 import { codeAwaited, interruptClosed, migratedTo } from './run-moves.ts'
 import { Standstill } from './standstill.ts'
 import { decodeValue } from './stored-values.ts'
+import { runIds, timed, workflowLabels } from './telemetry.ts'
+import type { Timed } from './telemetry.ts'
 import { Watchdog } from './watchdog.ts'
 
 type Phase = 'new' | 'executing' | 'resting' | 'ending' | 'over'
@@ -48,7 +50,7 @@ export class Execution {
   readonly #standstill: Standstill
   readonly #watchdog: Watchdog
   #phase: Phase = 'new'
-  #span: Span | undefined
+  #timed: Timed | undefined
   #outcome: Outcome | undefined
 
   constructor(parts: ExecutionParts, owner: ExecutionOwner) {
@@ -126,11 +128,14 @@ export class Execution {
     if (this.#phase !== 'new') return
     this.#phase = 'executing'
     const { services, state, registered, journal, input } = this.#parts
-    const { name, version, definition } = registered
-    this.#span = services.telemetry?.startSpan('holdfast.run', {
-      'holdfast.run.id': state.runId,
-      'holdfast.definition': `${name}@${version}`,
-    })
+    const { definition } = registered
+    this.#timed = timed(services, () => ({
+      name: 'holdfast.run',
+      labels: workflowLabels(state.record),
+      ids: runIds(state),
+      parent: services.telemetry?.runs.get(state.record.parentRunId ?? ''),
+    }))
+    if (this.#timed !== undefined) services.telemetry?.runs.set(state.runId, this.#timed.span)
     this.#delivery.push(journal.settling)
     if (journal.pending !== undefined) this.#migrate(journal.pending)
     this.#host
@@ -206,7 +211,7 @@ export class Execution {
   drop(reason: HoldfastError): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    this.#span?.end(reason)
+    this.#told(reason)
     this.#dropOperations(reason)
     this.#writer.stop()
     void this.#inbox.stop()
@@ -312,6 +317,7 @@ export class Execution {
   #goLive(): void {
     const { barrier, reports, operations } = this.#host
     this.#watchdog.stop()
+    this.#parts.recovery?.end()
     barrier.lift()
     reports.live()
     if (this.#outcome !== undefined) return
@@ -394,6 +400,7 @@ export class Execution {
       await this.#writer.quiet()
       if (this.#phase !== 'ending') return
       this.#phase = 'over'
+      this.#told(new HoldfastError(ErrorCode.determinism, { message: what }))
       this.#writer.stop()
       this.#owner.blocked()
     } catch (error) {
@@ -418,12 +425,17 @@ export class Execution {
     )
     if (end === undefined) return
     this.#phase = 'over'
-    const { telemetry } = this.#parts.services
-    this.#span?.setAttributes({ 'holdfast.run.status': end.status })
-    this.#span?.end()
-    telemetry?.count('holdfast.runs.ended', 1, { 'holdfast.run.status': end.status })
+    this.#told(end.error, { 'holdfast.run.status': end.status })
     this.#writer.stop()
     this.#owner.ended(end)
+  }
+
+  /** This execution is over. */
+  #told(error?: unknown, attributes?: JsonObject): void {
+    const { services, state, recovery } = this.#parts
+    recovery?.end(error)
+    this.#timed?.end(error, attributes)
+    services.telemetry?.runs.delete(state.runId)
   }
 
   #fail(error: unknown): void {

@@ -12,6 +12,8 @@ import { interruptClosed, interruptOpened } from './run-moves.ts'
 import type { Scope } from './scope.ts'
 import { encodeValue } from './stored-values.ts'
 import type { EncodedValue } from './stored-values.ts'
+import { runIds, timed, workflowLabels } from './telemetry.ts'
+import type { Timed } from './telemetry.ts'
 
 const reasonBytes = 1_024
 
@@ -32,6 +34,8 @@ export class InterruptOperation implements Operation {
   readonly #chunks: readonly StreamChunk[]
   readonly #answer = createDeferred<JsonValue | undefined>()
   #state: 'new' | 'open' | 'withdrawn' = 'new'
+  #openedAt: number | undefined
+  #timed: Timed | undefined
 
   /** @throws `schema_invalid`, `json_unsupported_value` and its like, `limit_exceeded` */
   constructor(
@@ -62,13 +66,18 @@ export class InterruptOperation implements Operation {
 
   claim(opened: readonly JournalEntry[]): void {
     this.#state = opened.some(({ kind }) => kind === 'interrupt-withdrawn') ? 'withdrawn' : 'open'
+    this.#openedAt = opened.find(({ kind }) => kind === 'interrupt-opened')?.at
   }
 
   begin(): void {
-    if (this.#state !== 'new') return
+    if (this.#state !== 'new') {
+      this.#time(this.#openedAt)
+      return
+    }
     this.#state = 'open'
     const { writer, output } = this.#host
     const at = writer.time()
+    this.#time(at)
     const answer = this.#request.answer ?? 'person'
     const reason =
       this.#request.reason === undefined
@@ -109,13 +118,17 @@ export class InterruptOperation implements Operation {
     )
   }
 
-  settle(_delivered: Delivered, value: JsonValue | undefined): void {
+  settle({ entry }: Delivered, value: JsonValue | undefined): void {
+    if (entry.kind === 'interrupt-answered') {
+      this.#timed?.end(undefined, { 'holdfast.interrupt.answered_by': entry.by })
+    }
     this.#host.close(this)
     this.#answer.resolve(value)
   }
 
   takeBack(reason: HoldfastError): void {
     const { writer } = this.#host
+    this.#timed?.end(reason)
     this.#host.close(this)
     if (this.#state === 'open') {
       this.#host.whenLive(() =>
@@ -133,8 +146,20 @@ export class InterruptOperation implements Operation {
     this.#answer.reject(reason)
   }
 
+  /** The question stays open: its wait is told of by the process that gets the answer. */
   drop(): void {
-    // Nothing of it runs.
+    this.#timed = undefined
+  }
+
+  #time(since: number | undefined): void {
+    const host = this.#host
+    this.#timed = timed(host.services, () => ({
+      name: 'holdfast.interrupt',
+      labels: workflowLabels({ definition: host.registered }),
+      ids: { ...runIds(host), 'holdfast.interrupt.id': this.interruptId },
+      parent: host.services.telemetry?.runs.get(host.runId),
+      ...(since === undefined ? {} : { since }),
+    }))
   }
 }
 

@@ -1,5 +1,6 @@
 import { Limits, wholeNumberOption } from '@holdfast/core'
-import type { Catalog, Log, Store, System, Telemetry } from '@holdfast/core'
+import type { Catalog, Log, Store, System } from '@holdfast/core'
+import type { EngineTelemetry } from './telemetry.ts'
 
 /** Bounds that a host may set. Times are milliseconds. */
 export interface EngineLimits {
@@ -47,6 +48,6 @@ export interface Services {
   readonly catalog: Catalog
   readonly system: System
   readonly log: Log
-  readonly telemetry: Telemetry | undefined
+  readonly telemetry: EngineTelemetry | undefined
   readonly limits: EngineLimits
 }

@@ -24,13 +24,15 @@ import type { RunState } from './run-commit.ts'
 import type { EndedRun } from './run-end.ts'
 import { readinessOf } from './readiness.ts'
 import { backoffMaxMs, isLost, RunFailures } from './run-failures.ts'
-import { codeAwaited, drained, roused } from './run-moves.ts'
+import { codeAwaited, letGo, roused } from './run-moves.ts'
 import { digestOf, fitOf } from './skew.ts'
 import type { Fit } from './skew.ts'
 import type { Slot } from './slots.ts'
 import { claimRun, journalSource, loadRun } from './taking-over.ts'
 import type { NewRun } from './new-run.ts'
 import type { OwnedSession } from './ownership.ts'
+import { runIds, timed, workflowLabels } from './telemetry.ts'
+import type { Timed } from './telemetry.ts'
 import { crashLoop, endUnexecuted, unexecutable, unreadable } from './unexecuted-end.ts'
 
 /** Why a run's watch ends; made once, for errors are dear. */
@@ -127,10 +129,11 @@ export class OwnedRun implements ExecutionOwner {
     this.stop(new HoldfastError(ErrorCode.draining, { message: 'The engine lets go of the run.' }))
     await execution?.idle()
     const { record } = this.#state
-    if (!held || record.parked || record.status !== 'running') return
+    const next = held ? letGo(record) : undefined
+    if (next === undefined) return
     try {
       await commitRun(this.#services, this.#session, this.#state, {
-        record: drained(record, this.#services.system.now(), this.#state.journalNext),
+        record: next(record, this.#services.system.now(), this.#state.journalNext),
       })
     } catch (cause) {
       this.#log(
@@ -161,7 +164,7 @@ export class OwnedRun implements ExecutionOwner {
 
   wantsSlot(): void {
     if (this.#phase !== 'resting' || this.#slot !== undefined) return
-    this.#slot = this.#session.slots.request(this.#state.sessionId, () => {
+    this.#requestSlot(() => {
       if (this.#phase !== 'resting') return
       this.#phase = 'executing'
       this.#session.changed(this)
@@ -249,6 +252,20 @@ export class OwnedRun implements ExecutionOwner {
     }
   }
 
+  #requestSlot(granted: () => void): void {
+    const { telemetry, system } = this.#services
+    const { sessionId } = this.#state
+    if (telemetry === undefined) {
+      this.#slot = this.#session.slots.request(sessionId, granted)
+      return
+    }
+    const askedAt = system.now()
+    this.#slot = this.#session.slots.request(sessionId, () => {
+      telemetry.record('holdfast.slot.wait.duration', (system.now() - askedAt) / 1_000)
+      granted()
+    })
+  }
+
   #wakeAfter(delayMs: number): void {
     this.#cancelTimer?.()
     this.#cancelTimer = this.#services.system.after(Math.max(0, delayMs), () => void this.#look())
@@ -258,7 +275,7 @@ export class OwnedRun implements ExecutionOwner {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#phase = 'queued'
-    this.#slot = this.#session.slots.request(this.#state.sessionId, () => {
+    this.#requestSlot(() => {
       if (this.#phase !== 'queued') return
       this.#phase = 'loading'
       void this.#load()
@@ -267,47 +284,52 @@ export class OwnedRun implements ExecutionOwner {
   }
 
   async #load(): Promise<void> {
-    const { store, catalog } = this.#services
-    const { sessionId, runId } = this.#state
+    const recovery = timed(this.#services, () => ({
+      name: 'holdfast.recovery',
+      labels: workflowLabels(this.#state.record),
+      ids: runIds(this.#state),
+    }))
     try {
-      const stored = await store.run(sessionId, runId)
-      if (this.#phase !== 'loading') return
-      if (stored === undefined || isTerminal(stored.record.status)) {
-        this.#forget()
-        return
-      }
-      this.#learn(stored)
-      const { record } = stored
-      const isCancelled = stored.unread.includes(cancelKey) || record.cancelRequested === true
-      const registered = catalog.find(record.definition.name, record.definition.version)
-      if (isCancelled && (record.status === 'pending' || this.isStuck)) {
-        await this.#endWithout({ kind: 'cut' }, registered)
-        return
-      }
-      const fit = fitOf(record, registered)
-      if (fit.kind === 'unfit') {
-        if (isCancelled) await this.#endWithout({ kind: 'cut' }, registered)
-        else await this.#blockUnfit(fit)
-        return
-      }
-      if (!(await claimRun(this.#services, this.#session, this.#state))) {
-        await this.#endWithout({ kind: 'cut', error: crashLoop }, registered)
-        return
-      }
-      const loaded = await this.#loadRun(fit)
-      if (loaded === undefined) {
-        await this.#endWithout({ kind: 'cut', error: unreadable }, registered)
-        return
-      }
-      // It may have been let go of meanwhile, or its journal does not fit.
-      if (loaded === 'unfit' || !this.#isLoading()) return
-      this.#execute(fit.registered, loaded)
-      if (stored.unread.length > 0) this.#execution?.pokeInbox()
+      if (!(await this.#takeUp(recovery))) recovery?.end()
     } catch (error) {
+      recovery?.end(error)
       this.#slot?.release()
       this.#slot = undefined
       this.#afterFailure(error)
     }
+  }
+
+  /** Executes the run, or says in its row why not. True when it executes. */
+  async #takeUp(recovery: Timed | undefined): Promise<boolean> {
+    const { store, catalog } = this.#services
+    const { sessionId, runId } = this.#state
+    const stored = await store.run(sessionId, runId)
+    if (!this.#isLoading()) return false
+    if (stored === undefined || isTerminal(stored.record.status)) {
+      this.#forget()
+      return false
+    }
+    this.#learn(stored)
+    const { record } = stored
+    const isCancelled = stored.unread.includes(cancelKey) || record.cancelRequested === true
+    const registered = catalog.find(record.definition.name, record.definition.version)
+    const fit = fitOf(record, registered)
+    if (isCancelled && (record.status === 'pending' || this.isStuck || fit.kind === 'unfit')) {
+      return this.#endWithout({ kind: 'cut' }, registered)
+    }
+    if (fit.kind === 'unfit') return this.#blockUnfit(fit)
+    if (!(await claimRun(this.#services, this.#session, this.#state))) {
+      return this.#endWithout({ kind: 'cut', error: crashLoop }, registered)
+    }
+    const loaded = await this.#loadRun(fit)
+    if (loaded === undefined) {
+      return this.#endWithout({ kind: 'cut', error: unreadable }, registered)
+    }
+    // It may have been let go of meanwhile, or its journal does not fit.
+    if (loaded === 'unfit' || !this.#isLoading()) return false
+    this.#execute(fit.registered, loaded, recovery)
+    if (stored.unread.length > 0) this.#execution?.pokeInbox()
+    return true
   }
 
   /** A migration whose names do not fit the journal leaves the run waiting, like one that throws. */
@@ -329,7 +351,7 @@ export class OwnedRun implements ExecutionOwner {
     return this.#phase === 'loading'
   }
 
-  #execute(registered: RegisteredDefinition, loaded: LoadedRun): void {
+  #execute(registered: RegisteredDefinition, loaded: LoadedRun, recovery?: Timed): void {
     this.#phase = 'executing'
     this.#session.changed(this)
     this.#execution = new Execution(
@@ -338,6 +360,7 @@ export class OwnedRun implements ExecutionOwner {
         ownership: this.#session,
         state: this.#state,
         registered,
+        recovery,
         ...loaded,
       },
       this,
@@ -348,7 +371,7 @@ export class OwnedRun implements ExecutionOwner {
   // Without executing it.
 
   /** No code here fits the run: its row says so, and another process may try. */
-  async #blockUnfit(fit: Extract<Fit, { readonly kind: 'unfit' }>): Promise<void> {
+  async #blockUnfit(fit: Extract<Fit, { readonly kind: 'unfit' }>): Promise<false> {
     const { record, journalNext } = this.#state
     const { name, version } = record.definition
     this.#log(
@@ -363,12 +386,13 @@ export class OwnedRun implements ExecutionOwner {
     })
     this.blocked()
     if (fit.why === 'unknown' || fit.why === 'changed') this.#session.lacksCode()
+    return false
   }
 
   async #endWithout(
     outcome: Extract<Outcome, { readonly kind: 'cut' }>,
     registered: RegisteredDefinition | undefined,
-  ): Promise<void> {
+  ): Promise<false> {
     const end = await endUnexecuted(
       {
         services: this.#services,
@@ -379,6 +403,7 @@ export class OwnedRun implements ExecutionOwner {
       outcome,
     )
     this.ended(end)
+    return false
   }
 
   // Failures.

@@ -20,6 +20,7 @@ import type {
 import { encodeEntries } from '@holdfast/workflow'
 import type { JournalEntry } from '@holdfast/workflow'
 import type { Services } from './options.ts'
+import { runIds, timed } from './telemetry.ts'
 
 const backoffMs = 20
 const backoffMaxMs = 2_000
@@ -78,6 +79,32 @@ export async function commitRun(
 ): Promise<Receipt | undefined> {
   const writes = writesOf(state, change)
   if (writes.length === 0) return undefined
+  const work = timed(services, () => ({
+    name: 'holdfast.store.commit',
+    labels: {},
+    ids: { ...runIds(state), 'holdfast.commit.writes': writes.length },
+    parent: services.telemetry?.runs.get(state.runId),
+  }))
+  try {
+    const receipt = await commitWrites(services, ownership, { state, change, writes })
+    work?.end()
+    return receipt
+  } catch (error) {
+    work?.end(error)
+    throw error
+  }
+}
+
+async function commitWrites(
+  services: Services,
+  ownership: Ownership,
+  commit: {
+    readonly state: RunState
+    readonly change: RunChange
+    readonly writes: readonly StoreWrite[]
+  },
+): Promise<Receipt | undefined> {
+  const { state, change, writes } = commit
   let attempt = 0
   for (;;) {
     if (!ownership.isHeld()) throw ownershipLost()
@@ -103,6 +130,7 @@ export async function commitRun(
         fields: { run_id: state.runId, attempt },
         cause: error,
       })
+      services.telemetry?.count('holdfast.store.commit.retries', 1)
       await pause(services, Math.min(backoffMs * 2 ** attempt, backoffMaxMs))
       attempt += 1
       if (!ownership.isHeld()) throw ownershipLost(error)

@@ -16,6 +16,7 @@ import type { Judged, Outcome } from './outcome.ts'
 import { commitRun } from './run-commit.ts'
 import type { Ownership, RunState } from './run-commit.ts'
 import { ended, roused } from './run-moves.ts'
+import { workflowLabels } from './telemetry.ts'
 
 /** What is left of a run at its end. */
 export interface Leftovers {
@@ -129,7 +130,12 @@ class Ending {
         ...outputOf(value),
       },
     })
-    return committed ? result : undefined
+    if (!committed) return undefined
+    this.#port.services.telemetry?.count('holdfast.runs.ended', 1, {
+      ...workflowLabels(state.record),
+      'holdfast.run.status': status,
+    })
+    return result
   }
 
   async closeInbox(): Promise<void> {

@@ -24,7 +24,8 @@ export function isAtRest(record: RunRecord): boolean {
 }
 
 /**
- * A run is taken over while it held a slot. Counts up to the limit of takeovers without a new
+ * A run is taken over while it held a slot, or while its code is about to see what reached it at an
+ * interrupt: that a process died of it shows only in this count. Counts up to the limit of takeovers without a new
  * journal entry.
  */
 export function recovered(journalNext: number): Move {
@@ -65,7 +66,17 @@ export function migratedTo(digest: string): Move {
 }
 
 /** A run that held a slot gives it back without having come to rest: to be taken up at once. */
-export const drained: Move = (record, now) => touched({ ...record, parked: true, wakeAt: now }, now)
+const drained: Move = (record, now) => touched({ ...record, parked: true, wakeAt: now }, now)
+
+/** What a row says of a run that is let go of while it holds a slot, if it has to say anything. */
+export function letGo(record: RunRecord): Move | undefined {
+  if (record.status === 'running' && !record.parked) return drained
+  if (record.status === 'interrupted' && record.recoveries > 0) return uncounted
+  return undefined
+}
+
+/** It was no crash that ended the newest takeover. */
+const uncounted: Move = (record, now) => touched({ ...record, recoveries: 0 }, now)
 
 /** A question is open. Its schema and payload are left out where the row would grow too large. */
 export function interruptOpened(interrupt: Omit<OpenInterrupt, 'revision'>): Move {

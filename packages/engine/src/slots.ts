@@ -26,15 +26,22 @@ interface SessionSlots {
 export class Slots {
   readonly #maxActive: number
   readonly #maxPerSession: number
+  readonly #changed: (change: 1 | -1) => void
   readonly #sessions = new Map<string, SessionSlots>()
   /** Sessions with somebody waiting, the next one to be served first. */
   readonly #turns = new Set<string>()
   #held = 0
   #closed = false
 
-  constructor(maxActive: number, maxPerSession: number) {
+  /** `changed` is told by how many more, or fewer, are held. */
+  constructor(
+    maxActive: number,
+    maxPerSession: number,
+    changed: (change: 1 | -1) => void = () => undefined,
+  ) {
     this.#maxActive = maxActive
     this.#maxPerSession = maxPerSession
+    this.#changed = changed
   }
 
   /** How many are held. */
@@ -81,6 +88,7 @@ export class Slots {
     waiting.state = 'held'
     session.held += 1
     this.#held += 1
+    this.#changed(1)
     return { release: () => this.#release(sessionId, session, waiting) }
   }
 
@@ -94,6 +102,7 @@ export class Slots {
     if (state === 'held') {
       session.held -= 1
       this.#held -= 1
+      this.#changed(-1)
     }
     if (session.held === 0 && session.waiting.length === 0) {
       this.#sessions.delete(sessionId)

@@ -17,6 +17,8 @@ import { judgeFailure } from './retry-policy.ts'
 import type { Scope } from './scope.ts'
 import { RunningBody } from './step-body.ts'
 import type { BodyOutcome, BodyRequest } from './step-body.ts'
+import { runIds, timed, workflowLabels } from './telemetry.ts'
+import type { Timed } from './telemetry.ts'
 import { decodeError, encodeError, encodeValue } from './stored-values.ts'
 
 /** A step's body. */
@@ -38,6 +40,7 @@ export class StepOperation implements Operation {
   /** The number of the newest attempt. */
   #attempt = 0
   #running: RunningBody | undefined
+  #timed: Timed | undefined
   #begun = false
   #over = false
   #wroteEarlier = false
@@ -161,21 +164,26 @@ export class StepOperation implements Operation {
 
   #run(): void {
     const { path } = this
-    const { services, runId } = this.#host
-    const span = services.telemetry?.startSpan('holdfast.step', {
-      'holdfast.run.id': runId,
-      'holdfast.step.label': this.#label,
-      'holdfast.step.attempt': this.#attempt,
-    })
+    const host = this.#host
+    this.#timed = timed(host.services, () => ({
+      name: 'holdfast.step',
+      labels: workflowLabels({ definition: host.registered }),
+      ids: {
+        ...runIds(host),
+        'holdfast.step.label': this.#label,
+        'holdfast.step.attempt': this.#attempt,
+      },
+      parent: host.services.telemetry?.runs.get(host.runId),
+    }))
     const hasEarlierChunks =
       this.#wroteEarlier || this.#host.hasStoredChunks(chunkTag(this.#host.originOf(path)))
     const request = { hasEarlierChunks, timeoutMs: this.#options.timeoutMs, body: this.#body }
     this.#runBody(request, (outcome) => {
       if (outcome.kind === 'returned') {
-        span?.end()
+        this.#timed?.end()
         this.#completed(outcome.value, outcome.wrote)
       } else {
-        span?.end(outcome.error)
+        this.#timed?.end(outcome.error)
         this.#failed(outcome.error, outcome.wrote)
       }
     })
@@ -347,6 +355,7 @@ export class StepOperation implements Operation {
     const running = this.#running
     this.#running = undefined
     running?.stop(reason)
+    this.#timed?.end(reason)
   }
 
   #end(): void {

@@ -31,8 +31,8 @@ export async function claimRun(
 ): Promise<boolean> {
   const { record, journalNext } = state
   const now = services.system.now()
-  if (record.status === 'interrupted') return true
-  const isTakeover = record.status === 'running' && !record.parked
+  const isTakeover =
+    record.status === 'interrupted' || (record.status === 'running' && !record.parked)
   const next = (isTakeover ? recovered(journalNext) : roused)(record, now, journalNext)
   if (isTakeover && next.recoveries >= services.limits.recoveries) return false
   await commitRun(services, ownership, state, { record: next })
