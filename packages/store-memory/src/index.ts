@@ -5,3 +5,5 @@ export type {
   MemoryOpenOptions,
   MemoryStoreOptions,
 } from './memory-database.ts'
+export { createMemoryRows } from './memory-rows.ts'
+export type { MemoryRead, MemoryRows } from './memory-rows.ts'
