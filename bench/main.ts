@@ -6,6 +6,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly run: () => Promi
   engine: () => import('./engine.ts'),
   agent: () => import('./agent.ts'),
   chat: () => import('./chat.ts'),
+  tools: () => import('./tools.ts'),
 }
 
 const [name = '', ...flags] = process.argv.slice(2).filter((argument) => argument !== '--')
