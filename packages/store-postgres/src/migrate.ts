@@ -74,9 +74,8 @@ async function versionOf(database: Database): Promise<number | undefined> {
     sql`select to_regclass(${name}) is not null as known`,
   )
   if (found?.['known'] !== true) return undefined
-  return checkVersion(
-    await database.run('control', sql`select application, version from ${database.schema}.version`),
-  )
+  // As a row of whatever columns: the table may be somebody else's.
+  return checkVersion(await database.run('control', sql`select * from ${database.schema}.version`))
 }
 
 function checkVersion(rows: readonly SqlRow[]): number {
@@ -100,12 +99,15 @@ async function bringUp(database: Database): Promise<void> {
   const { schema } = database
   // One of each schema's name in the database: two that make it do so one after the other.
   const lock = sql`select pg_advisory_xact_lock(hashtextextended(${`holdfast ${schema.text}`}, 0))`
+  const name = database.settings.schemaName
+  const tables = sql`select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${name} and c.relkind in ('r', 'p', 'v')`
+  // Asked of the tables themselves: what `to_regclass` has cached may be older than the lock.
   const make = sql`do $migrate$ begin
-    if to_regclass(${`${schema.text}.version`}) is null then
-      if to_regnamespace(${schema.text}) is null then
+    if not exists (${tables} and c.relname = 'version') then
+      if not exists (select 1 from pg_namespace where nspname = ${name}) then
         create schema ${schema};
-      elsif exists (select 1 from pg_class where relnamespace = to_regnamespace(${schema.text})
-          and relkind in ('r', 'p', 'v')) then
+      elsif exists (${tables}) then
         raise exception using errcode = ${foreignSchema}, message = 'The schema is in use.';
       end if;
       create table ${schema}.version (

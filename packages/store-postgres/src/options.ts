@@ -61,6 +61,7 @@ export interface Settings {
     | undefined
   /** The schema's name as a quoted identifier. */
   readonly schema: string
+  readonly schemaName: string
   /** The channel of notifications, as a quoted identifier is not: its plain name. */
   readonly channel: string
   readonly owner: boolean
@@ -105,6 +106,7 @@ export function settingsOf(options: PostgresStoreOptions): Settings {
     connection: target,
     listenConnection: listen === true ? target : listen === false ? undefined : listen,
     schema: escapeIdentifier(schema),
+    schemaName: schema,
     channel: `holdfast:${schema}`.slice(0, 40),
     owner: (options.mode ?? 'owner') === 'owner',
     system: options.system ?? realSystem,
