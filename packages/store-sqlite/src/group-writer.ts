@@ -36,6 +36,9 @@ const sweepRows = 256
 /** How often old rows are swept away. Milliseconds. */
 const sweepMs = 60 * 1_000
 
+/** A store that writes less than this in its life has no long log beside it. */
+const groupsBeforeGrowth = 32
+
 interface Open {
   readonly connection: SqlConnection
   readonly loader: GroupViewLoader
@@ -65,7 +68,8 @@ export class GroupWriter {
   #sweptAt = 0
   /** The file system has failed, and nothing may be written behind what it has failed on. */
   #logSuspect = false
-  /** Whether the log may still be too short; see `growLog`. */
+  /** Groups that this connection has written, and whether its log may still be too short. */
+  #written = 0
   #growing = false
 
   /** Opens the file, brings it to this release's version, and registers the node, if it is one. */
@@ -109,6 +113,7 @@ export class GroupWriter {
       stage = 'commit'
       open.commit.run()
       open.loader.keep(group, effects)
+      this.#written += 1
       return responses
     } catch (error) {
       if (stage === 'begin' && isBusy(error)) return 'busy'
@@ -127,7 +132,8 @@ export class GroupWriter {
 
   /** Does a little of what no answer has to wait for. To be called when nothing waits. */
   tend(): void {
-    if (this.#open === undefined || this.#node === undefined || !this.#growing) return
+    if (this.#open === undefined || this.#node === undefined) return
+    if (!this.#growing || this.#written < groupsBeforeGrowth) return
     this.#growing = growLog(this.#open.connection, this.#settings.path)
   }
 
@@ -279,6 +285,7 @@ export class GroupWriter {
     if (this.#open !== undefined) return this.#open
     const connection = openForWriting(this.#driver, this.#settings.path)
     if (time === 'again') this.#comeBack(connection)
+    this.#written = 0
     this.#growing = true
     this.#open = {
       connection,
