@@ -2,10 +2,12 @@ import { defineProject } from 'vitest/config'
 
 // `--mode long` runs the long tests, and only them.
 export default defineProject(({ mode }) => ({
-  ssr: { resolve: { conditions: ['@holdfast/source', 'node', 'import', 'module', 'default'] } },
+  // Vite adds `import` where it applies; by name it would hold for what `pg` requires too.
+  ssr: { resolve: { conditions: ['@holdfast/source', 'node', 'default'] } },
   test: {
     name: 'engine',
     environment: 'node',
+    globalSetup: ['@holdfast/postgres-server/global-setup'],
     include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
     exclude: mode === 'long' ? [] : ['test/**/*.long.test.ts'],
   },

@@ -7,7 +7,7 @@ export default defineProject(({ mode }) => ({
   test: {
     name: 'store-postgres',
     environment: 'node',
-    globalSetup: ['test/global-setup.ts'],
+    globalSetup: ['@holdfast/postgres-server/global-setup'],
     include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
     exclude: mode === 'long' ? [] : ['test/**/*.long.test.ts'],
   },

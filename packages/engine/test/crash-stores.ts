@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@holdfast/core'
+import { system } from '@holdfast/core/system'
+import { openPostgresStore } from '@holdfast/store-postgres'
 import { openSqliteStore } from '@holdfast/store-sqlite'
 
 /** A database that outlives the processes that open it. */
@@ -14,7 +16,8 @@ export interface CrashDatabase {
 
 /** A kind of store that survives a process. */
 export interface CrashStore {
-  create(): Promise<CrashDatabase>
+  /** Makes a database. `server`: where PostgreSQL listens, for the stores that need one. */
+  create(server: string | undefined): Promise<CrashDatabase>
   /** Opens it as a node that owns sessions. */
   open(location: string): Promise<Store>
 }
@@ -32,7 +35,22 @@ const sqlite: CrashStore = {
   open: (path) => openSqliteStore({ path }),
 }
 
+/** A schema of its own on a server that the suite has started. A location is `url schema`. */
+const postgres: CrashStore = {
+  async create(server) {
+    if (server === undefined) throw new Error('There is no PostgreSQL server.')
+    const schema = `crash_${system.uuid().replaceAll('-', '')}`
+    return { location: `${server} ${schema}`, destroy: () => Promise.resolve() }
+  },
+  open(location) {
+    const [connectionString = '', schema = ''] = location.split(' ')
+    return openPostgresStore({ connectionString, schema, leaseMs: 1_000, renewMs: 300 })
+  },
+}
+
 /** By name. The matrix runs on each. */
-export const crashStores = { sqlite } as const satisfies Readonly<Record<string, CrashStore>>
+export const crashStores = { sqlite, postgres } as const satisfies Readonly<
+  Record<string, CrashStore>
+>
 
 export type CrashStoreName = keyof typeof crashStores

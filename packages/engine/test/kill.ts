@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { postgresUrl } from '@holdfast/postgres-server/postgres-url'
 import { createSeededRandom } from '@holdfast/testing'
 import { crashStores } from './crash-stores.ts'
 import type { CrashStoreName } from './crash-stores.ts'
@@ -27,7 +28,7 @@ export async function runThroughDeaths(
 ): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-effects-'))
   const effectsPath = join(directory, 'effects.txt')
-  const database = await crashStores[storeName].create()
+  const database = await crashStores[storeName].create(postgresUrl())
   let hits = 0
   try {
     for (;;) {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../src/index.ts'
 import { appendKeys, keysOf } from './support/log-writer.ts'
 import { serverUrl } from './support/postgres-target.ts'
-import { startServer } from './support/server.ts'
-import type { TestServer } from './support/server.ts'
+import { startServer } from '@holdfast/postgres-server'
+import type { TestServer } from '@holdfast/postgres-server'
 
 describe.skipIf(serverUrl === '')('a server that is restarted [needs postgres]', () => {
   let server: TestServer | undefined

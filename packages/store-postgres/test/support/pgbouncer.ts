@@ -12,7 +12,7 @@ import {
 import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from './server.ts'
+import { freePort } from '@holdfast/postgres-server'
 
 /** Where what was fetched is kept from one run to the next. */
 const cache = join(tmpdir(), 'holdfast-pgbouncer-cache')

@@ -1,12 +1,12 @@
 import type { StoreTarget } from '@holdfast/conformance'
 import type { Store } from '@holdfast/core'
+import { postgresUrl } from '@holdfast/postgres-server/postgres-url'
 import { Client } from 'pg'
-import { inject } from 'vitest'
 import { openPostgresStore } from '../../src/index.ts'
 import type { PostgresStore, PostgresStoreOptions } from '../../src/index.ts'
 
 /** The suite's server; tests that need it are skipped where there is none. */
-export const serverUrl = inject('postgresUrl') ?? ''
+export const serverUrl = postgresUrl() ?? ''
 
 let schemas = 0
 

@@ -1,13 +1,6 @@
 // One server for the whole suite, made before it and removed after it, whatever happens in between.
 import type { TestProject } from 'vitest/node'
-import { startServer } from './support/server.ts'
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** Absent where no server can be started. */
-    postgresUrl: string | undefined
-  }
-}
+import { startServer } from './start-server.ts'
 
 /** Starts the server. What it answers removes it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
