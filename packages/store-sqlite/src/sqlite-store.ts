@@ -75,7 +75,7 @@ export interface SqliteStore extends Store {
  *
  * @throws `store_owned` while another process owns it, `store_corrupt`, `record_from_newer_version`,
  * `store_read_only`, `store_unavailable` while another process has locked it,
- * `configuration_invalid` when the driver cannot be loaded
+ * `configuration_invalid` when the driver cannot be loaded, or a bundler has left the worker behind
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   return openWithDriver(driverNamed(options.driver ?? 'node'), options)

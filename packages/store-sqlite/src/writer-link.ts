@@ -8,8 +8,10 @@
 // K2. Chunks are held for at most `chunkHoldMs`, and go along with the first commit that is not.
 // K3. If the thread ends by itself, everything that waits is answered, as of unknown outcome.
 // K4. When opening has failed, or closing has resolved, the thread has exited: its process may then.
+import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { ErrorCode, HoldfastError, Limits } from '@holdfast/core'
+import type { WorkerOptions } from 'node:worker_threads'
+import { configurationInvalid, ErrorCode, HoldfastError, Limits } from '@holdfast/core'
 import type { System } from '@holdfast/core'
 import { system as realSystem } from '@holdfast/core/system'
 import type { SqlDriver } from './driver.ts'
@@ -196,7 +198,8 @@ export async function startWorker(
   options: LinkOptions,
   events: LinkEvents,
 ): Promise<WriterLink> {
-  const worker = new Worker(workerFile, { workerData: settings, ...workerOptions })
+  const { file, options: threadOptions } = workerFile()
+  const worker = new Worker(file, { workerData: settings, ...threadOptions })
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => resolve())
   })
@@ -288,15 +291,25 @@ function openWriter(driver: SqlDriver, settings: WriterSettings): GroupWriter {
   }
 }
 
-/** From sources, as in this repository's tests, the thread reads other packages' sources too. */
-const fromSource = import.meta.url.endsWith('.ts')
-
-/** The worker's file: beside this one, and written in the same language. */
-const workerFile = new URL(`./writer-worker.${fromSource ? 'ts' : 'js'}`, import.meta.url)
-
-const workerOptions = fromSource
-  ? { execArgv: [...process.execArgv, '--conditions=@holdfast/source'] }
-  : {}
+/**
+ * The worker's file: beside this one, and written in the same language. Looked for when it is wanted,
+ * as a bundler takes this file away from it, and some leave it without an address.
+ */
+function workerFile(): { readonly file: URL; readonly options: WorkerOptions } {
+  const here = String(import.meta.url)
+  // From sources, as in this repository's tests, the thread reads other packages' sources too.
+  const fromSource = here.endsWith('.ts')
+  const name = `writer-worker.${fromSource ? 'ts' : 'js'}`
+  const file = here.startsWith('file:') ? new URL(name, here) : undefined
+  if (file === undefined || !existsSync(file)) {
+    throw configurationInvalid(
+      `${name} is not beside the code of @holdfast/store-sqlite, as happens in a bundle: leave the` +
+        ' package out of the bundle, or open the store with `worker: false`.',
+    )
+  }
+  const execArgv = [...process.execArgv, '--conditions=@holdfast/source']
+  return { file, options: fromSource ? { execArgv } : {} }
+}
 
 function workerFailed(cause: unknown): HoldfastError {
   return new HoldfastError(ErrorCode.storeUnavailable, {

@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../src/index.ts'
+import type { SqliteStoreOptions } from '../src/index.ts'
 import { schemaVersion } from '../src/schema.ts'
 import { runIds, runRecord, sessionId } from './crash-writer-data.ts'
 
@@ -113,6 +114,14 @@ describe('a file that cannot be a store', () => {
         code: 'configuration_invalid',
       })
     }
+  })
+})
+
+it('a library is one of two', async () => {
+  const options = JSON.parse(JSON.stringify({ path, driver: 'sqlite3' })) as SqliteStoreOptions
+  await expect(openSqliteStore(options)).rejects.toMatchObject({
+    code: 'configuration_invalid',
+    message: 'Option driver must be one of: node, better-sqlite3.',
   })
 })
 
