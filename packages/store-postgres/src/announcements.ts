@@ -47,11 +47,12 @@ export class Announcements {
 
   async #tell(): Promise<void> {
     const { system, notifyMs } = this.#database.settings
+    // From the beginning of one sending to that of the next.
+    const pause = new Promise<void>((resolve) => void system.after(notifyMs, resolve))
     await this.#send()
-    system.after(notifyMs, () => {
-      this.#busy = false
-      this.add([])
-    })
+    await pause
+    this.#busy = false
+    this.add([])
   }
 
   async #send(): Promise<void> {

@@ -28,6 +28,9 @@ import { findWork, nextWake } from './work-reads.ts'
 /** How often old rows are swept away. Milliseconds. */
 const sweepMs = 60 * 1_000
 
+/** Longer than closing takes, whatever happens to the server meanwhile. Milliseconds. */
+const closingMs = 10 * 60 * 1_000
+
 /** A PostgreSQL store. */
 export interface PostgresStore extends Store {
   /** The schema that holds its tables. */
@@ -154,6 +157,16 @@ function createStore(
 
   async function finish(): Promise<void> {
     watches.end()
+    // Idle connections keep no process alive: this does, until they have ended.
+    const cancel = system.after(closingMs, () => undefined)
+    try {
+      await writeAndEnd()
+    } finally {
+      cancel()
+    }
+  }
+
+  async function writeAndEnd(): Promise<void> {
     await queue.drain()
     await Promise.allSettled(inFlight)
     if (lease !== undefined) {

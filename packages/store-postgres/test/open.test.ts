@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../src/index.ts'
 import type { PostgresStoreOptions } from '../src/index.ts'
@@ -154,6 +157,31 @@ describe.skipIf(serverUrl === '')('a server [needs postgres]', () => {
     })
     await query(`drop database "${database}"`)
   })
+})
+
+describe.skipIf(serverUrl === '')('a client [needs postgres]', () => {
+  it.each(['closed', 'left open'])(
+    'keeps no process alive that has nothing to do: %s',
+    async (ending) => {
+      const child = spawn(
+        process.execPath,
+        [
+          '--conditions=@holdfast/source',
+          '--experimental-strip-types',
+          join(import.meta.dirname, 'client-process.ts'),
+          serverUrl,
+          schema,
+          ending,
+        ],
+        { stdio: ['ignore', 'ignore', 'inherit'] },
+      )
+      expect(await once(child, 'exit')).toEqual([0, null])
+      const store = await open({ mode: 'client' })
+      expect(await store.document(sessionId, 'c', ending)).toMatchObject({ value: '1' })
+      await store.close()
+    },
+    30_000,
+  )
 })
 
 describe('options', () => {
