@@ -1,12 +1,15 @@
 import { generateText, isStepCount, streamText, ToolLoopAgent } from 'ai'
 import type { ToolSet } from 'ai'
-import { describe, expect, expectTypeOf, test, vi } from 'vitest'
-import type { HoldfastError, InvokableTool } from '@holdfast/core'
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
+import { agentWorkflow, WorkflowAgent } from '@holdfast/agent'
+import type { HoldfastError, InvokableTool, ToolInvocation } from '@holdfast/core'
+import { createEngine } from '@holdfast/engine'
+import { createMemoryStore } from '@holdfast/store-memory'
 import { toAiSdkTools, toFunctionDefinitions } from '../src/ai-sdk.ts'
 import { workflowToolNames } from '../src/index.ts'
 import { asking, question } from './support/questions.ts'
 import { scriptedModel } from './support/scripted-model.ts'
-import { createSession } from './support/session.ts'
+import { createSession, sessionOne } from './support/session.ts'
 
 const startCounter = {
   toolName: 'workflow_run_start',
@@ -71,6 +74,65 @@ test('streamText and ToolLoopAgent: the same', async () => {
   const agent = new ToolLoopAgent({ model: scriptedModel([listRuns]), tools })
   const { steps } = await agent.generate({ prompt: 'what is running?' })
   expect(outcomes(steps)).toEqual([{ runs: [started] }])
+})
+
+test('our agent: the same, in memory', async () => {
+  const session = createSession()
+  const tools = toAiSdkTools(session.tools)
+  const agent = new WorkflowAgent({ model: scriptedModel([startCounter], [listRuns]), tools })
+  const { steps, text } = await agent.generate({ prompt: 'count' })
+  expect(text).toBe('done')
+  const [started, listed] = outcomes(steps)
+  expect(started).toMatchObject({ definition_name: 'counter_flow' })
+  expect(listed).toMatchObject({ runs: [started] })
+})
+
+test('our agent in a durable run: its own run is known, and one call starts one run', async () => {
+  const seen: ToolInvocation[] = []
+  const session = createSession()
+  const watched = session.tools.map((tool) => ({
+    ...tool,
+    invoke(text: string, invocation?: ToolInvocation) {
+      seen.push(invocation ?? {})
+      return tool.invoke(text, invocation)
+    },
+  }))
+  const store = createMemoryStore()
+  const model = scriptedModel([startCounter, { toolName: 'workflow_run_cancel', input: '{}' }])
+  const chat = agentWorkflow({
+    name: 'counting_agent',
+    version: 'v1',
+    description: 'Counts.',
+    conversation: {
+      turns: async () => [
+        {
+          messageId: 'm1',
+          message: { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'count' }] },
+          runId: sessionOne,
+          status: 'running' as const,
+        },
+      ],
+    },
+    agent: new WorkflowAgent({ model, tools: toAiSdkTools(watched) }),
+  })
+  const engine = createEngine({ store, definitions: [chat] })
+  onTestFinished(async () => {
+    await engine.close()
+    await store.close()
+  })
+  const run = await engine.session(sessionOne).start(chat, { chatId: 'c1', messageId: 'm1' })
+  await run.result()
+  expect(seen).toHaveLength(2)
+  expect(seen.map(({ callerRunId }) => callerRunId)).toEqual([run.id, run.id])
+  const [first, second] = seen.map(({ idempotencyKey }) => idempotencyKey)
+  expect(first).toBeTypeOf('string')
+  expect(second).not.toBe(first)
+  expect(await session.call('workflow_run_list', {})).toMatchObject({ runs: [{}] })
+  // What a crash would do: the same call with the same key.
+  const { toolName, input } = startCounter
+  const again = seen[0] ?? {}
+  await session.tool(toolName as 'workflow_run_start').invoke(input, again)
+  expect((await session.store.runs(sessionOne)).items).toHaveLength(1)
 })
 
 describe('a failure', () => {
