@@ -1,5 +1,12 @@
 // A run's history: its journal, projected page by page. Never waits for an execution.
-import { ErrorCode, HoldfastError, Limits, runNotFound, wholeNumberOption } from '@holdfast/core'
+import {
+  ErrorCode,
+  HoldfastError,
+  isRunPurged,
+  Limits,
+  runNotFound,
+  wholeNumberOption,
+} from '@holdfast/core'
 import type { Activity, ActivityPage, ActivityPageRequest, Store, StoredRun } from '@holdfast/core'
 import { decodeEntries, projectActivities } from '@holdfast/workflow'
 import type { ProjectedRun } from '@holdfast/workflow'
@@ -12,7 +19,7 @@ const pageRevisions = 200
  * Whole revisions, as many as fit; the first of a page that alone is larger than the limit is cut
  * in it, and the next page goes on after `nextEventId`.
  *
- * @throws `run_not_found`, `arguments_invalid`
+ * @throws `run_not_found`, `run_purged`, `arguments_invalid`
  */
 export async function readHistory(
   store: Store,
@@ -21,7 +28,7 @@ export async function readHistory(
 ): Promise<ActivityPage> {
   const limit = boundedLimit(request.limit)
   const stored = await store.run(run.sessionId, run.runId)
-  if (stored === undefined) throw runNotFound(run.runId)
+  if (stored === undefined) throw await absentRun(store, run)
   const projected = await projectedRun(store, stored)
   const page: Activity[] = []
   let revision = Math.max(0, request.afterRevision ?? 0)
@@ -83,4 +90,16 @@ function boundedLimit(limit: number | undefined): number {
       message: `history limit must be within 1..${Limits.pageMax}`,
     })
   }
+}
+
+/** Why a run's history cannot be read: it was purged, or there never was one. */
+async function absentRun(
+  store: Store,
+  { sessionId, runId }: { readonly sessionId: string; readonly runId: string },
+): Promise<HoldfastError> {
+  if (!(await isRunPurged(store, sessionId, runId))) return runNotFound(runId)
+  return new HoldfastError(ErrorCode.runPurged, {
+    message: `Run ${runId} is past its retention.`,
+    details: { run_id: runId },
+  })
 }
