@@ -18,8 +18,8 @@ export interface CrashDatabase {
 export interface CrashStore {
   /** Makes a database. `server`: where PostgreSQL listens, for the stores that need one. */
   create(server: string | undefined): Promise<CrashDatabase>
-  /** Opens it as a node that owns sessions. */
-  open(location: string): Promise<Store>
+  /** Opens it, as a node that owns sessions unless another mode is asked for. */
+  open(location: string, mode?: 'owner' | 'client'): Promise<Store>
 }
 
 const sqlite: CrashStore = {
@@ -32,7 +32,7 @@ const sqlite: CrashStore = {
       },
     }
   },
-  open: (path) => openSqliteStore({ path }),
+  open: (path, mode = 'owner') => openSqliteStore({ path, mode }),
 }
 
 /** A schema of its own on a server that the suite has started. A location is `url schema`. */
@@ -42,9 +42,9 @@ const postgres: CrashStore = {
     const schema = `crash_${system.uuid().replaceAll('-', '')}`
     return { location: `${server} ${schema}`, destroy: () => Promise.resolve() }
   },
-  open(location) {
+  open(location, mode = 'owner') {
     const [connectionString = '', schema = ''] = location.split(' ')
-    return openPostgresStore({ connectionString, schema, leaseMs: 1_000, renewMs: 300 })
+    return openPostgresStore({ connectionString, schema, mode, leaseMs: 1_000, renewMs: 300 })
   },
 }
 
