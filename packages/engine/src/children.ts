@@ -6,6 +6,7 @@ import type { ChildStarter, OperationHost, PreparedChild } from './operation-hos
 import type { OwnedSession } from './ownership.ts'
 import { cancelWrite } from './run-end.ts'
 import { checkInputValue, newRun } from './new-run.ts'
+import { tellStarted } from './telemetry.ts'
 
 /** Starts and cancels the children of one run. */
 export class RunChildren implements ChildStarter {
@@ -50,7 +51,10 @@ export class RunChildren implements ChildStarter {
             {
               canWait: true,
               before: run.writes,
-              committed: () => this.#session.runCreated(run, registered, slot),
+              committed: () => {
+                tellStarted(services, run.record)
+                this.#session.runCreated(run, registered, slot)
+              },
               dropped: () => slot?.release(),
             },
           )

@@ -34,7 +34,7 @@ import { Nodes } from './nodes.ts'
 import { EngineSession } from './session.ts'
 import { Slots } from './slots.ts'
 import type { Slot } from './slots.ts'
-import { guardedTelemetry, workflowLabels } from './telemetry.ts'
+import { guardedTelemetry } from './telemetry.ts'
 
 /** What an engine is made of. */
 export interface EngineOptions {
@@ -185,7 +185,6 @@ export class EmbeddedEngine implements Engine {
   /** A run was created here, durably. */
   runCreated(run: NewRun, registered: RegisteredDefinition, slot: Slot | undefined): void {
     const { sessionId } = run.record
-    this.services.telemetry?.count('holdfast.runs.started', 1, workflowLabels(run.record))
     const session = this.owned(sessionId)
     if (session === undefined) {
       slot?.release()

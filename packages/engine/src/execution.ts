@@ -29,7 +29,7 @@ import { restOf } from './rest.ts'
 import { ownershipLost } from './run-commit.ts'
 import { codeAwaited, interruptClosed, migratedTo } from './run-moves.ts'
 import { Standstill } from './standstill.ts'
-import { decodeValue } from './stored-values.ts'
+import { decodeValue, tamed } from './stored-values.ts'
 import { runIds, timed, workflowLabels } from './telemetry.ts'
 import type { Timed } from './telemetry.ts'
 import { Watchdog } from './watchdog.ts'
@@ -142,7 +142,7 @@ export class Execution {
       .runCode<unknown>(this.#host.root, (context) => definition.run(context, input))
       .then(
         (value) => this.#finished(returned(state.runId, value)),
-        (error: unknown) => this.#finished({ kind: 'threw', error }),
+        (error: unknown) => this.#finished({ kind: 'threw', error: tamed(error) }),
       )
   }
 

@@ -2,7 +2,7 @@
 import { ErrorCode, hasErrorCode, HoldfastError, isHoldfastError } from '@holdfast/core'
 import type { RegisteredDefinition, RunError } from '@holdfast/core'
 import type { Services } from './options.ts'
-import { encodeValue, journaledError } from './stored-values.ts'
+import { encodeValue, journaledError, tamed } from './stored-values.ts'
 import type { EncodedValue } from './stored-values.ts'
 
 /** What became of the definition. */
@@ -31,7 +31,7 @@ export function returned(runId: string, value: unknown): Outcome {
   try {
     return { kind: 'returned', output: encodeValue(runId, value) }
   } catch (error) {
-    return { kind: 'threw', error }
+    return { kind: 'threw', error: tamed(error) }
   }
 }
 

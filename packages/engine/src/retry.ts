@@ -6,6 +6,7 @@ import type { JournalEntry, JournalRevision, StoredValue } from '@holdfast/workf
 import type { EmbeddedEngine } from './engine.ts'
 import { newestNames } from './migration.ts'
 import { checkInput, newRun } from './new-run.ts'
+import { tellStarted } from './telemetry.ts'
 
 const pageRevisions = 500
 
@@ -55,6 +56,7 @@ export async function retryRun(
   })
   const blobs = await copiedBlobs(store, record, { id, entries })
   await store.commit({ sessionId, writes: [...run.writes, ...blobs] })
+  tellStarted(engine.services, run.record)
   engine.nudge(sessionId, id)
   return id
 }

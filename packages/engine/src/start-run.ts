@@ -14,6 +14,7 @@ import { checkInput, newRun } from './new-run.ts'
 import type { NewRun } from './new-run.ts'
 import { assertGoing, assertKey, isCode } from './refusals.ts'
 import type { SessionRuns } from './session-runs.ts'
+import { tellStarted } from './telemetry.ts'
 
 /**
  * Starts a run: its input, row and seed in one commit, as `running` when this engine owns the session
@@ -77,6 +78,7 @@ export async function startRun(
     held?.release()
     return await startedBefore(runs, error, run, idempotencyKey)
   }
+  tellStarted(engine.services, run.record)
   engine.runCreated(run, registered, held)
   const stored = {
     record: run.record,

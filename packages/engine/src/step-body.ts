@@ -8,6 +8,7 @@ import type { StepContext } from '@holdfast/core'
 import { Attempt } from './attempt.ts'
 import type { OperationHost } from './operation-host.ts'
 import { bodyMark, runIn } from './scope.ts'
+import { tamed } from './stored-values.ts'
 
 /** How a body ended. `wrote`: it has put chunks in the run's stream. */
 export type BodyOutcome =
@@ -47,7 +48,7 @@ export class RunningBody {
     const returned = (value: unknown): void =>
       this.#end({ kind: 'returned', value, wrote: attempt.wrote })
     const threw = (error: unknown): void =>
-      this.#end({ kind: 'threw', error, wrote: attempt.wrote })
+      this.#end({ kind: 'threw', error: tamed(error), wrote: attempt.wrote })
     try {
       const result: unknown = runIn(bodyMark, () => body(attempt))
       if (isThenable(result)) result.then(returned, threw)

@@ -85,6 +85,21 @@ export async function decodeValue(
   })
 }
 
+/** What is read of errors. */
+const facts = ['name', 'message', 'code', 'retryable', 'notExecuted', 'cause'] as const
+
+/** What was thrown, or an error in its place if it cannot even be looked at. */
+export function tamed(thrown: unknown): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return thrown
+  try {
+    const isError = thrown instanceof Error || isHoldfastError(thrown)
+    for (const fact of facts) if (isError || fact in thrown) Reflect.get(thrown, fact)
+    return thrown
+  } catch {
+    return new Error('An error that cannot be looked at.')
+  }
+}
+
 /** An error as it is journaled: bounded, without stack and cause. */
 export function encodeError(error: unknown, retryable: boolean): StoredError {
   if (isHoldfastError(error)) {

@@ -57,17 +57,21 @@ export function guardedTelemetry(
       })
     }
   }
+  const spans = new WeakMap<Span, Span>()
   return {
     runs: new Map(),
     startSpan(name, attributes, parent) {
       let span: Span | undefined
       guarded(() => {
-        span = telemetry.startSpan(name, attributes, parent)
+        // A parent is handed back as the host's own.
+        span = telemetry.startSpan(name, attributes, parent && spans.get(parent))
       })
-      return {
+      const harmless: Span = {
         setAttributes: (more) => guarded(() => span?.setAttributes(more)),
         end: (error) => guarded(() => span?.end(error)),
       }
+      if (span !== undefined) spans.set(harmless, span)
+      return harmless
     },
     count: (name, value, attributes) => guarded(() => telemetry.count(name, value, attributes)),
     record: (name, value, attributes) => guarded(() => telemetry.record(name, value, attributes)),
@@ -104,6 +108,14 @@ export function workflowLabels(record: {
 }): JsonObject {
   const { name, version } = record.definition
   return { 'holdfast.workflow.name': name, 'holdfast.workflow.version': version }
+}
+
+/** A run was created by this process. */
+export function tellStarted(
+  { telemetry }: { readonly telemetry: EngineTelemetry | undefined },
+  record: RunRecord,
+): void {
+  telemetry?.count('holdfast.runs.started', 1, workflowLabels(record))
 }
 
 /** Which run, for spans. */

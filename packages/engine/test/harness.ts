@@ -1,5 +1,5 @@
 // What the engine's tests share: databases in memory, engines that can be killed, a recording log.
-import type { AnyWorkflowDefinition, JsonValue, Store, System } from '@holdfast/core'
+import type { AnyWorkflowDefinition, JsonValue, Store, System, Telemetry } from '@holdfast/core'
 import { createMemoryDatabase } from '@holdfast/store-memory'
 import type { MemoryDatabase } from '@holdfast/store-memory'
 import { createManualSystem, createRecordingLog } from '@holdfast/testing'
@@ -26,6 +26,7 @@ export interface World {
 export interface NodeOptions {
   readonly node?: string
   readonly limits?: Partial<EngineLimits>
+  readonly telemetry?: Telemetry
 }
 
 export interface Node {
@@ -81,6 +82,7 @@ export function startNode(
     system: mortal,
     log,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),
   })
   return {
     engine,
