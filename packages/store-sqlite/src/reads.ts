@@ -52,6 +52,21 @@ const storedRun = `
 
 const sessionKey = '(select key from session where id = ?)'
 
+// Statements of frequent reads are made once, as they are looked up by their text.
+const runSql = `${storedRun} where r.session = ${sessionKey} and r.id = ?`
+const runKeySql = `select key from run where session = ${sessionKey} and id = ?`
+const journalSql =
+  'select revision, data from journal where run = ? and revision >= ? order by revision limit ?'
+const entriesSql =
+  'select sequence, key, value from log_entry where log = ? and sequence >= ?' +
+  ' order by sequence limit ?'
+const documentSql =
+  `select key, revision, value from document where session = ${sessionKey}` +
+  ' and collection = ? and key = ? and value is not null'
+
+/** How many rows of a page are read before their length is known. */
+const firstPortion = 32
+
 /** The reads of one connection. */
 export class SqliteReads {
   readonly #connection: SqlConnection
@@ -64,10 +79,7 @@ export class SqliteReads {
   }
 
   run(sessionId: SessionId, runId: RunId): StoredRun | undefined {
-    const row = this.#get(`${storedRun} where r.session = ${sessionKey} and r.id = ?`, [
-      sessionId,
-      runId,
-    ])
+    const row = this.#get(runSql, [sessionId, runId])
     return row === undefined ? undefined : runOf(row)
   }
 
@@ -127,19 +139,18 @@ export class SqliteReads {
   ): readonly JournalRow[] {
     const from = pageStart(request.from)
     const limit = pageLimit(request.limit, itemsPerPage)
-    const rows: JournalRow[] = []
-    let left = bytesPerPage.journal
-    for (const row of this.#iterate(
-      'select revision, data from journal where run = (select key from run where session =' +
-        ` ${sessionKey} and id = ?) and revision >= ? order by revision limit ?`,
-      [sessionId, runId, from, limit],
-    )) {
-      const data = textOf(row['data'])
-      left -= data.length
-      if (left < 0 && rows.length > 0) break
-      rows.push({ revision: numberOf(row['revision']), data })
-    }
-    return rows
+    return this.#together(() => {
+      const run = optionalNumber(this.#get(runKeySql, [sessionId, runId])?.['key'])
+      if (run === undefined) return []
+      return this.#page(
+        limit,
+        bytesPerPage.journal,
+        (last: JournalRow | undefined, count) =>
+          this.#all(journalSql, [run, last === undefined ? from : last.revision + 1, count]),
+        (row) => ({ revision: numberOf(row['revision']), data: textOf(row['data']) }),
+        ({ data }) => data.length,
+      )
+    })
   }
 
   streamHead(sessionId: SessionId, streamId: StreamId): StreamHead | undefined {
@@ -217,7 +228,7 @@ export class SqliteReads {
 
   logPage(
     sessionId: SessionId,
-    log: string,
+    name: string,
     request: { readonly from: number; readonly limit: number },
   ): LogPage {
     const from = pageStart(request.from)
@@ -227,21 +238,18 @@ export class SqliteReads {
         'select l.key as key, l.closed as closed, coalesce((select max(e.sequence) + 1 from' +
           ' log_entry e where e.log = l.key), 0) as next from log l' +
           ` where l.session = ${sessionKey} and l.name = ?`,
-        [sessionId, log],
+        [sessionId, name],
       )
       if (head === undefined) return { entries: [], next: 0, closed: false }
-      const entries: LogEntry[] = []
-      let left = bytesPerPage.log
-      for (const row of this.#iterate(
-        'select sequence, key, value from log_entry where log = ? and sequence >= ?' +
-          ' order by sequence limit ?',
-        [numberOf(head['key']), from, limit],
-      )) {
-        const entry = entryOf(row)
-        left -= entry.value.length
-        if (left < 0 && entries.length > 0) break
-        entries.push(entry)
-      }
+      const log = numberOf(head['key'])
+      const entries = this.#page(
+        limit,
+        bytesPerPage.log,
+        (last: LogEntry | undefined, count) =>
+          this.#all(entriesSql, [log, last === undefined ? from : last.sequence + 1, count]),
+        entryOf,
+        ({ value }) => value.length,
+      )
       return { entries, next: numberOf(head['next']), closed: head['closed'] === 1 }
     })
   }
@@ -256,11 +264,7 @@ export class SqliteReads {
   }
 
   document(sessionId: SessionId, collection: string, key: string): StoredDocument | undefined {
-    const row = this.#get(
-      `select key, revision, value from document where session = ${sessionKey}` +
-        ' and collection = ? and key = ? and value is not null',
-      [sessionId, collection, key],
-    )
+    const row = this.#get(documentSql, [sessionId, collection, key])
     return row === undefined ? undefined : documentOf(row)
   }
 
@@ -337,6 +341,34 @@ export class SqliteReads {
 
   close(): void {
     this.#connection.close()
+  }
+
+  /**
+   * Rows in portions, as an iterator takes twice as long a row: some first, then as many as those let
+   * expect to fit.
+   */
+  #page<Item>(
+    limit: number,
+    bytes: number,
+    read: (last: Item | undefined, count: number) => readonly SqlRow[],
+    itemOf: (row: SqlRow) => Item,
+    lengthOf: (item: Item) => number,
+  ): readonly Item[] {
+    const items: Item[] = []
+    let length = 0
+    for (let count = Math.min(limit, firstPortion); count > 0;) {
+      const rows = read(items.at(-1), count)
+      for (const row of rows) {
+        const item = itemOf(row)
+        length += lengthOf(item)
+        if (length > bytes && items.length > 0) return items
+        items.push(item)
+      }
+      if (rows.length < count || length >= bytes) break
+      const fitting = Math.ceil(((bytes - length) * items.length) / Math.max(1, length))
+      count = Math.min(limit - items.length, fitting)
+    }
+    return items
   }
 
   #together<Value>(read: () => Value): Value {

@@ -5,7 +5,8 @@
 // Never: looks into a commit.
 //
 // K1. What is asked for in one turn of the event loop goes to the writer in one message.
-// K2. Chunks are held for at most `chunkHoldMs`, and go along with the first commit that is not.
+// K2. Chunks are sent no more often than each `chunkHoldMs`, or along with the first commit that is not
+//     held: many streams share a transaction, and a lone one's chunk waits for nobody.
 // K3. If the thread ends by itself, everything that waits is answered, as of unknown outcome.
 // K4. When opening has failed, or closing has resolved, the thread has exited: its process may then.
 import { existsSync } from 'node:fs'
@@ -74,6 +75,7 @@ export class WriterLink {
   #outgoing: EncodedRequest[] = []
   #nextId = 1
   #sending = false
+  #sentAt = Number.NEGATIVE_INFINITY
   #cancelHold: (() => void) | undefined
   #closing: { readonly resolve: () => void } | undefined
   #lost: HoldfastError | undefined
@@ -169,7 +171,14 @@ export class WriterLink {
 
   #hold(): void {
     if (this.#sending || this.#cancelHold !== undefined) return
-    this.#cancelHold = this.#options.system.after(Limits.chunkHoldMs, () => {
+    const { system } = this.#options
+    // A clock that was put back holds nothing up for longer.
+    const since = Math.max(0, system.now() - this.#sentAt)
+    if (since >= Limits.chunkHoldMs) {
+      this.#sendSoon()
+      return
+    }
+    this.#cancelHold = system.after(Limits.chunkHoldMs - since, () => {
       this.#cancelHold = undefined
       this.#send()
     })
@@ -188,7 +197,8 @@ export class WriterLink {
     if (this.#outgoing.length === 0 || this.#lost !== undefined) return
     const requests = this.#outgoing
     this.#outgoing = []
-    this.#port.send({ kind: 'write', now: this.#options.system.now(), requests })
+    this.#sentAt = this.#options.system.now()
+    this.#port.send({ kind: 'write', now: this.#sentAt, requests })
   }
 }
 
@@ -291,12 +301,16 @@ function openWriter(driver: SqlDriver, settings: WriterSettings): GroupWriter {
   }
 }
 
+function address(): string | undefined {
+  return import.meta.url
+}
+
 /**
  * The worker's file: beside this one, and written in the same language. Looked for when it is wanted,
  * as a bundler takes this file away from it, and some leave it without an address.
  */
 function workerFile(): { readonly file: URL; readonly options: WorkerOptions } {
-  const here = String(import.meta.url)
+  const here = address() ?? ''
   // From sources, as in this repository's tests, the thread reads other packages' sources too.
   const fromSource = here.endsWith('.ts')
   const name = `writer-worker.${fromSource ? 'ts' : 'js'}`
