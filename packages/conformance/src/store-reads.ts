@@ -46,8 +46,13 @@ export function describeReads(target: StoreTarget): void {
             const log = await handle.logPage(sessionId, inboxOf(runId), { from: 0, limit: 1_000 })
             expect(log.entries).toHaveLength(log.next)
             // What a commit has shown in one read, later reads show whole, and never less.
-            const read = [at, (listed?.journalNext ?? 0) - 1, (page?.head.next ?? 0) / 2, log.next]
-            expect(read).toEqual(read.toSorted((one, other) => one - other))
+            const seenBy = [
+              at,
+              (listed?.journalNext ?? 0) - 1,
+              (page?.head.next ?? 0) / 2,
+              log.next,
+            ]
+            expect(seenBy).toEqual(seenBy.toSorted((one, other) => one - other))
             expect(at).toBeGreaterThanOrEqual(known)
             known = log.next
             await new Promise<void>((resolve) => system.macrotask(resolve))

@@ -94,6 +94,22 @@ describe.each(Object.entries(makers))('a faulty store over one of %s', (_name, m
     expect(await keysOf(store)).toEqual(['a'])
   })
 
+  it('gives the first receipt to who repeats a commit of unknown outcome under its id', async () => {
+    const { store } = await faulty({
+      faults: [
+        { commit: 1, kind: 'fail-after' },
+        { commit: 2, kind: 'fail-before' },
+      ],
+    })
+    const commit = { ...append('a'), commitId: 'once' }
+    expect(await codeOf(store.commit(commit))).toBe('store_outcome_unknown')
+    expect(await codeOf(store.commit(commit))).toBe('store_unavailable')
+    expect(await store.commit(commit)).toEqual({
+      results: [{ kind: 'log-appended', sequence: 0 }],
+    })
+    expect(await keysOf(store)).toEqual(['a'])
+  })
+
   it('answers a lost acknowledgement only when it closes', async () => {
     const { store, inner } = await faulty(once('lose-acknowledgement'))
     const outcome = codeOf(store.commit(append('a')))

@@ -75,9 +75,8 @@ export const sabotages: Readonly<Record<string, Sabotage>> = {
       commit: (commit) =>
         store.commit(commit).catch(async (error: unknown) => {
           if (isStoreConflict(error)) {
-            const { commitId: _, ...rest } = commit
             const writes = commit.writes.slice(0, error.facts.write)
-            await store.commit({ ...rest, writes }).catch(() => undefined)
+            await store.commit({ ...withoutId(commit), writes }).catch(() => undefined)
           }
           throw error
         }),
@@ -95,7 +94,7 @@ export const sabotages: Readonly<Record<string, Sabotage>> = {
   },
   'does not say who holds a key': {
     caughtBy: ['a conflict of idempotency-key', 'a run tells who holds an idempotency key'],
-    store: conflicting(({ runId: _, ...facts }) => facts),
+    store: conflicting(({ reason, write, inputDigest = '' }) => ({ reason, write, inputDigest })),
   },
   'fails good commits beside a bad one': {
     caughtBy: [
@@ -137,7 +136,7 @@ export const sabotages: Readonly<Record<string, Sabotage>> = {
   'forgets commit ids': {
     caughtBy: ['a repeated commit id', 'a commit of which nobody knows', 'two handles at the same'],
     store: (store) => ({
-      commit: ({ commitId: _, ...commit }) => store.commit(commit),
+      commit: (commit) => store.commit(withoutId(commit)),
     }),
   },
   'keeps the ids of refused commits': {
@@ -190,7 +189,8 @@ export const sabotages: Readonly<Record<string, Sabotage>> = {
     store: changing((writes) =>
       writes.map((write) => {
         if (write.kind !== 'log-append') return write
-        const { guard: _, ...unguarded } = write
+        const { guard: ignored, ...unguarded } = write
+        void ignored
         return unguarded
       }),
     ),
@@ -435,6 +435,12 @@ export function changed(store: Store, changes: Partial<Store>): Store {
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
   })
+}
+
+function withoutId(commit: Commit): Commit {
+  const { commitId: ignored, ...rest } = commit
+  void ignored
+  return rest
 }
 
 function changing(
