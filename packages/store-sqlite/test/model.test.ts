@@ -22,9 +22,9 @@ const memory: StoreTarget = {
 // Each database of a writer on its own thread costs the start of a thread: fewer of them.
 describe.each([
   { driver: 'node', worker: false, databases: 60 },
-  { driver: 'node', worker: true, databases: 8 },
+  { driver: 'node', worker: true, databases: 4 },
   { driver: 'better-sqlite3', worker: false, databases: 60 },
-  { driver: 'better-sqlite3', worker: true, databases: 8 },
+  { driver: 'better-sqlite3', worker: true, databases: 4 },
 ] as const)('driver $driver, worker $worker', ({ databases, ...options }) => {
   describeModel(sqliteTarget(options), memory, databases)
 })
