@@ -7,6 +7,9 @@ export default defineProject(({ mode }) => ({
   test: {
     name: 'store-postgres',
     environment: 'node',
+    // A guard against hanging, no claim about speed: a disk that many share may stand still.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     globalSetup: ['@holdfast/postgres-server/global-setup'],
     include: [mode === 'long' ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
     exclude: mode === 'long' ? [] : ['test/**/*.long.test.ts'],

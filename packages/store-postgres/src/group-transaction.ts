@@ -9,7 +9,9 @@
 // G2. What was not sent to be committed was not written: the group is tried again, within bounds.
 // G3. Once it was sent, only the server says what became of it: rolled back, and the group is tried
 //     again; carried out, and it is answered; no way to know, and commit ids decide, or nobody does.
-// G4. A request that fails by itself fails alone: the others are written without it.
+// G4. A process that is paused between the two messages holds its locks for half a lease at most: then
+//     the server ends its transaction, and whoever takes over need not wait for it.
+// G5. A request that fails by itself fails alone: the others are written without it.
 import { ErrorCode, HoldfastError } from '@holdfast/core'
 import type { Commit, Receipt } from '@holdfast/core'
 import { commitIdAt, judge } from '@holdfast/core/commit-rules'
@@ -88,6 +90,7 @@ async function attemptGroup(database: Database, commits: readonly Commit[]): Pro
     const found = await connection.run(
       sql`begin isolation level read committed read write;
         set local statement_timeout = ${settings.statementMs};
+        set local idle_in_transaction_session_timeout = ${Math.ceil(settings.leaseMs / 2)};
         ${trusted(planning)}; ${beginGroup(schema, commits)}`,
     )
     const now = settings.system.now()

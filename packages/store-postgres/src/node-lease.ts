@@ -35,12 +35,17 @@ export class NodeLease {
   async begin(): Promise<void> {
     const { schema, settings } = this.#database
     const cancelEnd = this.#endLater()
-    await this.#database.run(
-      'control',
-      sql`insert into ${schema}.node (id, lease_until)
-        values (${this.id}, clock_timestamp() + ${settings.leaseMs} * interval '1 millisecond')
-        on conflict (id) do update set lease_until = excluded.lease_until`,
-    )
+    try {
+      await this.#database.run(
+        'control',
+        sql`insert into ${schema}.node (id, lease_until)
+          values (${this.id}, clock_timestamp() + ${settings.leaseMs} * interval '1 millisecond')
+          on conflict (id) do update set lease_until = excluded.lease_until`,
+      )
+    } catch (error) {
+      cancelEnd()
+      throw error
+    }
     this.#cancelEnd = cancelEnd
     this.#renewLater()
   }

@@ -2,8 +2,8 @@
 import { openPostgresStore } from '../src/index.ts'
 import { runIds, runRecord, sessionIds } from './crash-writer-data.ts'
 
-const [connectionString = '', schema = ''] = process.argv.slice(2)
-const store = await openPostgresStore({ connectionString, schema })
+const [connectionString = '', schema = '', leaseMs = ''] = process.argv.slice(2)
+const store = await openPostgresStore({ connectionString, schema, leaseMs: Number(leaseMs) })
 
 await Promise.all(
   sessionIds.map(async (sessionId, index) => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createSeededRandom } from '@holdfast/testing'
@@ -42,6 +43,57 @@ describe.skipIf(serverUrl === '')(
   },
 )
 
+describe.skipIf(serverUrl === '')(
+  'an owner that is paused while it writes [needs postgres]',
+  () => {
+    it('keeps nobody from taking its sessions, and is refused when it goes on', async () => {
+      const schema = freshSchema()
+      for (let round = 0; round < 3; round += 1) {
+        const child = startWriter(schema, 2_000)
+        let errors = ''
+        child.stderr.on('data', (text: Buffer) => {
+          errors += text.toString()
+        })
+        const exit = once(child, 'exit')
+        const lines = createInterface({ input: child.stdout })
+        for (let count = 0; count < 20 + round * 7; count += 1) await once(lines, 'line')
+        child.kill('SIGSTOP')
+        // Nobody renews any more; the test need not wait for the lease's end.
+        await query(`update "${schema}".node set lease_until = '-infinity'`)
+        const store = await openPostgresStore({ connectionString: serverUrl, schema })
+        for (const [index, sessionId] of sessionIds.entries()) {
+          const { epoch } = await store.claimSession(sessionId)
+          const runId = runIds[index] ?? ''
+          const run = await store.run(sessionId, runId)
+          if (run === undefined) continue
+          const revision = run.journalNext
+          await store.commit({
+            sessionId,
+            fence: { epoch },
+            writes: [
+              { kind: 'journal-append', runId, revision, data: '[0]', head: { revision } },
+              {
+                kind: 'stream-append',
+                streamId: runId,
+                expectedNext: revision - 1,
+                chunks: [{ data: JSON.stringify({ revision }) }],
+              },
+            ],
+          })
+        }
+        child.kill('SIGCONT')
+        expect(await exit).toEqual([1, null])
+        expect(errors).toContain('store_fenced')
+        for (const [index, runId] of runIds.entries()) {
+          await expectWhole(store, sessionIds[index] ?? '', runId, 0)
+        }
+        await store.close()
+      }
+      await query(`drop schema "${schema}" cascade`)
+    }, 60_000)
+  },
+)
+
 async function expectWhole(
   store: PostgresStore,
   sessionId: string,
@@ -63,16 +115,28 @@ async function expectWhole(
   )
 }
 
+function startWriter(schema: string, leaseMs: number) {
+  return spawn(
+    process.execPath,
+    [
+      '--conditions=@holdfast/source',
+      '--experimental-strip-types',
+      script,
+      serverUrl,
+      schema,
+      String(leaseMs),
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+}
+
 /** Starts a writer, kills it after so many acknowledgements, and answers with all that it gave. */
 async function writeUntilKilled(
   schema: string,
   count: number,
 ): Promise<readonly (readonly [runId: string, revision: number])[]> {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@holdfast/source', '--experimental-strip-types', script, serverUrl, schema],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const child = startWriter(schema, 10_000)
+  child.stderr.pipe(process.stderr)
   const lines: (readonly [string, number])[] = []
   for await (const line of createInterface({ input: child.stdout })) {
     const [runId = '', revision = ''] = line.split(' ')

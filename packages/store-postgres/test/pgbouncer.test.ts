@@ -1,9 +1,10 @@
-import { describeStore } from '@holdfast/conformance'
+import { describeModel } from '@holdfast/conformance'
 import { system } from '@holdfast/core/system'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../src/index.ts'
 import { appendKeys, keysOf } from './support/log-writer.ts'
 import { startPgBouncer } from './support/pgbouncer.ts'
+import { memoryReference } from './support/memory-reference.ts'
 import { freshSchema, postgresTarget, query, serverUrl } from './support/postgres-target.ts'
 
 const bouncer = serverUrl === '' ? undefined : await startPgBouncer(serverUrl)
@@ -13,9 +14,11 @@ afterAll(() => bouncer?.stop())
 describe.skipIf(bouncer === undefined)(
   'behind PgBouncer in transaction mode [needs pgbouncer]',
   () => {
-    describeStore(
-      'postgres',
-      postgresTarget(() => ({ connectionString: url, listen: { connectionString: serverUrl } })),
+    // The whole suite stands in pgbouncer.long.test.ts.
+    describeModel(
+      postgresTarget(() => ({ connectionString: url, listen: false })),
+      memoryReference,
+      2,
     )
 
     it('hears on a direct connection, and finds by polling without one', async () => {
