@@ -22,8 +22,8 @@ async function main(): Promise<void> {
   const settings = settingsFrom(process.env)
   const [argument, ...more] = process.argv.slice(2)
   if (argument === '--token' && more.length === 0) {
-    const { tokenOf } = createSessionCookies(openKey(settings))
-    process.stdout.write(`${tokenOf(localSession)}\n`)
+    const cookies = createSessionCookies(openKey(settings))
+    process.stdout.write(`${cookies.tokenOf(localSession)}\n`)
     return
   }
   if (argument !== undefined) throw configurationInvalid('The only argument is --token.')

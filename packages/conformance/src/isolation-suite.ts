@@ -29,13 +29,13 @@ export function describeIsolation(name: string, makeTarget: MakeIsolationTarget)
       for (const { name: probe } of probes) {
         // Each in a world of its own: what an owner asks for may happen.
         const world = await open()
-        const { kind, ask } = probeNamed(world, probe)
-        const own = await ask('owner', world.owned)
-        if (kind === 'list') {
+        const found = probeNamed(world, probe)
+        const own = await found.ask('owner', world.owned)
+        if (found.kind === 'list') {
           const named = Object.values(world.owned).some((id) => own.includes(id))
           expect(named, `${probe} tells the owner of nothing: ${own}`).toBe(true)
         } else {
-          const none = await ask('owner', world.missing)
+          const none = await found.ask('owner', world.missing)
           expect(asMissing(own, world), `${probe} reaches nothing`).not.toBe(none)
         }
       }

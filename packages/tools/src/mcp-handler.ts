@@ -10,7 +10,7 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { configurationInvalid, isHoldfastError, wholeNumberOption } from '@holdfast/core'
 import type { HoldfastError, InvokableTool, SessionId } from '@holdfast/core'
-import { isJsonObject, parseStrictJson } from '@holdfast/json'
+import { parseStrictJson } from '@holdfast/json'
 import type { JsonLimits } from '@holdfast/json'
 import { documentArguments } from './arguments.ts'
 import { boundedBody } from './bounded-body.ts'
@@ -145,8 +145,7 @@ async function answer(
       : { onError: (error, { toolName }) => onError(error, { toolName, sessionId }) }),
   })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  // The SDK's class has optional members that its own interface does not allow to be undefined.
-  await server.connect(transport as Parameters<typeof server.connect>[0])
+  await server.connect(transport)
   try {
     return await Promise.race([
       transport.handleRequest(request, { parsedBody: message }),

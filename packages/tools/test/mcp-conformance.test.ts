@@ -121,7 +121,7 @@ test('the scenarios that apply pass, and no other does', { timeout: 120_000 }, a
       folder,
     )
     const ran = [...output.matchAll(/^[✓✗] ([\w-]+): /gm)].map(([, name]) => name)
-    expect(ran.toSorted()).toEqual([...applicable, ...Object.keys(notApplicable)].toSorted())
+    expect(new Set(ran)).toEqual(new Set([...applicable, ...Object.keys(notApplicable)]))
     for (const scenario of applicable) expect(output).toContain(`✓ ${scenario}:`)
     expect(code, output).toBe(0)
   } finally {

@@ -38,7 +38,7 @@ async function overHttp(session: Session): Promise<Client> {
   const transport = new StreamableHTTPClientTransport(server.url, {
     requestInit: { headers: { authorization: 'Bearer ann' } },
   })
-  await client.connect(transport as Parameters<typeof client.connect>[0])
+  await client.connect(transport)
   onTestFinished(async () => {
     await client.close()
     await server.close()
@@ -178,7 +178,7 @@ test('a call that its client gives up is told so', async () => {
     { signal: stop.signal },
   )
   stop.abort()
-  await expect(waiting).rejects.toThrow()
+  await expect(waiting).rejects.toThrow(/abort/i)
   expect(session.system.timerCount).toBe(0)
 })
 

@@ -43,7 +43,7 @@ async function overHttp(origin: string, headers: Record<string, string>): Promis
   const transport = new StreamableHTTPClientTransport(new URL('/mcp', origin), {
     requestInit: { headers },
   })
-  await client.connect(transport as Parameters<typeof client.connect>[0])
+  await client.connect(transport)
   clients.push(client)
   return client
 }
