@@ -9,7 +9,7 @@
 // V2. Damage (input or journal missing, or unreadable) is told apart from what may pass by itself.
 import { ErrorCode, hasErrorCode, streamIdOf } from '@holdfast/core'
 import type { JsonValue, RunRecord, Store } from '@holdfast/core'
-import { decodeJson } from '@holdfast/json'
+import { decodeJson, sha256Hex } from '@holdfast/json'
 import type { LoadedRun } from './execution-parts.ts'
 import type { JournalSource } from './journal-reader.ts'
 import type { Migration } from './migration.ts'
@@ -88,7 +88,8 @@ export function journalSource({ sessionId, runId, record }: RunState): JournalSo
 
 async function loadInput(store: Store, record: RunRecord): Promise<JsonValue | undefined> {
   const bytes = await store.input(record.sessionId, record.input.digest)
-  if (bytes === undefined) return undefined
+  // It was addressed by its digest: other bytes are damage, whatever they say.
+  if (bytes === undefined || sha256Hex(bytes) !== record.input.digest) return undefined
   try {
     return decodeJson(bytes)
   } catch {

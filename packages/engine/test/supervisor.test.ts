@@ -252,7 +252,7 @@ describe('answering', () => {
 })
 
 describe('ownership', () => {
-  test('55, 79: a lost lease stops what executes, and nothing terminal is written by it', async () => {
+  test('55, 56, 79: a lost lease stops what executes, and nothing terminal is written by it', async () => {
     const world = createWorld()
     let aborted = false
     const finishes: ((value: string) => void)[] = []
@@ -275,7 +275,7 @@ describe('ownership', () => {
     world.database.expireLease('first')
     await world.system.settle()
     expect(aborted).toBe(true)
-    // 56: it ignores that it was told to stop, and finishes.
+    // It ignores that it was told to stop, and finishes.
     finishes[0]?.('of the first')
     await world.system.settle()
     const after = await run.status()

@@ -148,3 +148,27 @@ describe('a catalog', () => {
     expect(of({})).not.toBe(of({ revision: '2' }))
   })
 })
+
+describe('what is registered', () => {
+  test('case 24: is a copy: what its author changes later, or a reader tries to, has no effect', () => {
+    const author = {
+      name: 'copied_flow',
+      version: 'v1',
+      description: 'As it was.',
+      input: { type: 'object', additionalProperties: false, properties: {} },
+      run: () => undefined,
+    }
+    const catalog = createCatalog([defineWorkflow(author)])
+    author.description = 'As it is.'
+    Object.assign(author.input.properties, { late: { type: 'string' } })
+    const [registered] = catalog.list()
+    expect(registered).toMatchObject({
+      description: 'As it was.',
+      inputSchema: { properties: {} },
+    })
+    expect(registered?.inputSchema['properties']).toEqual({})
+    expect(() => Object.assign(registered ?? {}, { description: 'mine' })).toThrow(TypeError)
+    expect(() => Object.assign(registered?.inputSchema ?? {}, { type: 'array' })).toThrow(TypeError)
+    expect(catalog.find('copied_flow', 'v1')).toBe(registered)
+  })
+})
