@@ -53,9 +53,13 @@ export async function startPgBouncer(serverUrl: string): Promise<TestPgBouncer |
     env: { ...process.env, LD_LIBRARY_PATH: program.libraries },
     stdio: 'ignore',
   })
+  // Also when a test file fails before its hooks are known.
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
   const stop = async (): Promise<void> => {
-    child.kill('SIGKILL')
+    kill()
+    process.off('exit', kill)
     await ended
     rmSync(directory, { recursive: true, force: true })
   }
