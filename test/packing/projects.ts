@@ -31,7 +31,10 @@ export const uses: Readonly<Record<string, Pick<Project, 'packages' | 'thirdPart
   'store-postgres': { packages: ['core', 'store-postgres'], thirdParty: [] },
   'store-sqlite': { packages: ['core', 'store-sqlite'], thirdParty: [] },
   testing: { packages: ['testing'], thirdParty: [] },
-  tools: { packages: ['core', 'tools', 'workflow'], thirdParty: ['ai'] },
+  tools: {
+    packages: ['core', 'tools', 'workflow'],
+    thirdParty: ['@modelcontextprotocol/sdk', 'ai'],
+  },
   workflow: { packages: ['workflow'], thirdParty: ['typebox'] },
 }
 

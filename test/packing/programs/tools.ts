@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import { runNotFound, runRecordVersion, sessionIdFor } from '@holdfast/core'
 import type { RunReader, StoredRun, Supervisor } from '@holdfast/core'
 import { createCatalog, defineWorkflow } from '@holdfast/workflow'
+import { createWorkflowTools } from '@holdfast/tools'
+import { createMcpHandler } from '@holdfast/tools/mcp'
 import { toolsOf } from '#readme/tools'
 
 const counterFlow = defineWorkflow({
@@ -68,3 +70,22 @@ assert.equal(started.run_status, 'pending')
 assert.ok(known.has(started.run_id))
 assert.deepEqual(inputs, ['{"count":1}'])
 assert.equal(Object.keys(toolSet).length, 7)
+
+// Over MCP, by whose SDK the package does not come: it is the host's.
+const mcp = createMcpHandler({
+  authorize: () => ({
+    sessionId,
+    tools: createWorkflowTools({ sessionId, catalog, runs, supervisor }),
+  }),
+})
+const answer = await mcp.handle(
+  new Request('http://localhost/mcp', {
+    method: 'POST',
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+  }),
+)
+assert.match(await answer.text(), /workflow_run_history/)
