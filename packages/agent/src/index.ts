@@ -11,6 +11,7 @@ export type {
   PrepareStepResult,
   SharedSettings,
   DurableContext,
+  FilterActiveTools,
   StreamDurablyOptions,
   StreamLiveOptions,
   StreamOptions,
@@ -50,12 +51,13 @@ export type {
   StartEvent,
   StepStartEvent,
   ToolExecutionEndEvent,
+  ToolExecutionOrigin,
   ToolExecutionStartEvent,
 } from './callbacks.ts'
 
 export { hasToolCall, isLoopFinished, isStepCount } from './stop-conditions.ts'
 export type { StepsCondition, StopCondition } from './stop-conditions.ts'
-export type { Timeouts, TimeoutSetting } from './timeouts.ts'
+export type { Timeouts, TimeoutSetting, ToolTimes } from './timeouts.ts'
 export { redactedErrorText } from './error-text.ts'
 export type { ErrorSource, ErrorText } from './error-text.ts'
 
@@ -84,3 +86,17 @@ export type {
 } from './agent-workflow.ts'
 export { agentStreamFraming } from './stream-framing.ts'
 export { messagesFromTurns } from './conversation-messages.ts'
+export {
+  marshalSchema,
+  resolveSerializableTools,
+  serializeToolSet,
+  unmarshalSchema,
+  validateSerializableToolInput,
+} from './serializable-tools.ts'
+export type { SerializableToolDef } from './serializable-tools.ts'
+export type { AgentTelemetry } from './agent-telemetry.ts'
+export type { DeprecatedSettings } from './deprecated.ts'
+export type { Download, DownloadedFile, DownloadRequest } from './download.ts'
+export type { IncludeOptions } from './include.ts'
+export type { PartTransform } from './part-transform.ts'
+export type { ToolInputRefinement } from './tool-input-refinement.ts'

@@ -9,12 +9,15 @@ import { decideApproval } from './tool-approval.ts'
 import type { ToolApproval, ToolApprovalDecision } from './tool-approval.ts'
 import { looseInput, parseToolCall } from './tool-call-parsing.ts'
 import type { ToolCallParsing } from './tool-call-parsing.ts'
+import type { ToolInputRefinement } from './tool-input-refinement.ts'
+import { plainJson } from './plain-json.ts'
 
 /** What a call is judged by. */
 export interface ToolCallJudging extends ToolCallParsing {
   readonly tools: ToolSet
   readonly messages: readonly ModelMessage[]
   readonly policy: ToolApproval | undefined
+  readonly refine: ToolInputRefinement | undefined
   readonly toolsContext: Readonly<Record<string, unknown>>
   readonly runtimeContext: Context
   readonly log: Log
@@ -33,14 +36,20 @@ export async function judgeToolCall(
     return { ...base, toolName, input: looseInput(call.input), decision: 'provider', ...dynamic }
   }
   const parsed = await parseToolCall(call, judging)
-  const { toolName, input } = parsed
+  const { toolName } = parsed
   if (!parsed.valid) {
+    const { input } = parsed
     const { error } = parsed
     return { ...base, toolName, input, decision: 'invalid', error, dynamic: true }
   }
   const tool = judging.tools[toolName]
   if (tool === undefined) throw new TypeError(`Tool ${toolName} was found and is not there.`)
-  const decision = await decided(tool, { ...parsed, toolCallId }, judging)
+  const refine = Object.hasOwn(judging.refine ?? {}, toolName)
+    ? judging.refine?.[toolName]
+    : undefined
+  const refined = refine === undefined ? parsed.input : await refine(parsed.input)
+  const input = plainJson(refined) ?? {}
+  const decision = await decided(tool, { toolName, input, toolCallId }, judging)
   return {
     ...base,
     toolName,

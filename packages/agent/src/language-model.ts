@@ -25,6 +25,8 @@ export type LanguageModel = string | LanguageModelV4 | LanguageModelV3 | Languag
 export interface CallableModel {
   readonly provider: string
   readonly modelId: string
+  /** URLs that the model fetches by itself. */
+  supportedUrls(): PromiseLike<Readonly<Record<string, RegExp[]>>>
   generate(options: LanguageModelV4CallOptions): Promise<LanguageModelV4GenerateResult>
   stream(options: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult>
 }
@@ -48,6 +50,7 @@ export function callableModel(model: LanguageModel, resolve?: ModelResolver): Ca
     return {
       provider,
       modelId,
+      supportedUrls: async () => found.supportedUrls,
       generate: async (options) => found.doGenerate(options),
       stream: async (options) => found.doStream(options),
     }
@@ -78,6 +81,7 @@ function adaptedModel(model: OlderModel): CallableModel {
   return {
     provider: model.provider,
     modelId: model.modelId,
+    supportedUrls: async () => model.supportedUrls,
     async generate(options) {
       const result = await model.doGenerate(olderOptions(options))
       return {

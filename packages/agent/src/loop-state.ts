@@ -1,5 +1,6 @@
 import type { ModelMessage, ToolSet } from '@ai-sdk/provider-utils'
 import type { Log, System } from '@holdfast/core'
+import type { Observed } from './agent-telemetry.ts'
 import type { ApprovalAuthority } from './approval-authority.ts'
 import type { Callbacks } from './callbacks.ts'
 import type { Context } from './context.ts'
@@ -8,6 +9,7 @@ import type { ModelResolver } from './language-model.ts'
 import type { Operations } from './operations.ts'
 import type { OutputSpecification } from './output.ts'
 import type { PreparedCall } from './prepare.ts'
+import type { Instructions } from './prompt.ts'
 import type { StepResult } from './step-result.ts'
 import type { UnsettledCalls } from './tool-calls.ts'
 import { noUsage } from './usage.ts'
@@ -19,6 +21,8 @@ export interface LoopCall {
   readonly callbacks: Callbacks
   readonly tools: ToolSet
   readonly messages: readonly ModelMessage[]
+  /** As the call was given them, before any hook. */
+  readonly instructions: Instructions | undefined
   /** Resolves settings with `prepareCall`; asked inside steps only. */
   readonly prepare: () => Promise<PreparedCall>
   /** The contexts, as `prepareCall` left them if it was asked in this process. */
@@ -34,6 +38,8 @@ export interface LoopCall {
   readonly concurrency: number
   readonly authority: ApprovalAuthority
   readonly errorText: ErrorText
+  /** The whole call, in memory. */
+  readonly observed: Observed
   readonly log: Log
   readonly system: System
 }

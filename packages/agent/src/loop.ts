@@ -186,6 +186,9 @@ function execution(
     toolsContext: (step.record.toolsContext as JsonObject | undefined) ?? settings.toolsContext,
     runtimeContext:
       (step.record.runtimeContext as JsonObject | undefined) ?? settings.runtimeContext,
+    sandbox: settings.sandbox,
+    telemetry: settings.telemetry,
+    parent: call.observed.span,
     timeoutMs: toolLimitMs(timeoutsOf(settings.timeout), toolName),
     leavesAtOnce: operations.leavesTools,
     callbacks,

@@ -167,8 +167,20 @@ export const ModelCallRecord = Type.Object(
         /** Milliseconds since the epoch. */
         timestamp: Type.Number(),
         headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+        /** Kept if `include` asks for it. */
+        body: Type.Optional(Type.Unknown()),
       },
       { additionalProperties: false },
+    ),
+    /** What was sent, as far as `include` asks for it. */
+    request: Type.Optional(
+      Type.Object(
+        {
+          body: Type.Optional(Type.Unknown()),
+          messages: Type.Optional(Type.Array(Type.Unknown())),
+        },
+        { additionalProperties: false },
+      ),
     ),
     warnings: Type.Array(Type.Object({})),
     /** How long the attempt that succeeded took, and how long its first output. Milliseconds. */

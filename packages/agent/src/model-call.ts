@@ -10,8 +10,9 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
+import type { ModelMessage, ToolSet } from '@ai-sdk/provider-utils'
 import { ErrorCode, HoldfastError, isHoldfastError } from '@holdfast/core'
-import type { JsonObject, System } from '@holdfast/core'
+import type { JsonObject, JsonValue, System } from '@holdfast/core'
 import { ContentCollector, metadataOf } from './content-collector.ts'
 import type { ErrorText } from './error-text.ts'
 import { partsOfGenerated } from './generated-parts.ts'
@@ -20,7 +21,10 @@ import { modelCallRecordVersion } from './model-call-record.ts'
 import type { ModelCallStreamPart } from './model-call-part.ts'
 import type { ModelCallRecord, RecordedToolCall } from './model-call-record.ts'
 import type { StepScope } from './operations.ts'
-import { plainObject } from './plain-json.ts'
+import type { IncludeOptions } from './include.ts'
+import { transformedParts } from './part-transform.ts'
+import type { PartTransform, TransformedParts } from './part-transform.ts'
+import { plainJson, plainObject } from './plain-json.ts'
 import { isPassingFailure, pause, retryDelayMs } from './retry.ts'
 import { createDeadline, untilAborted } from './timeouts.ts'
 import type { ToolDescription } from './tool-description.ts'
@@ -35,6 +39,11 @@ export interface ModelCall {
   readonly streaming: boolean
   /** Whether output that was emitted can be taken back for a new try. */
   readonly takesBack: boolean
+  readonly transforms: readonly PartTransform[]
+  /** Those that the model sees. */
+  readonly tools: ToolSet
+  readonly include: IncludeOptions
+  readonly messages: readonly ModelMessage[]
   readonly maxRetries: number
   readonly timeouts: Timeouts
   /** Milliseconds that are left of the whole call's time. */
@@ -126,6 +135,11 @@ function failed(error: unknown, call: ModelCall): HoldfastError {
 /** One try of a call. */
 class Attempt {
   hasEmitted = false
+  private isStopped = false
+  private readonly transformed: TransformedParts | undefined
+  private readonly emit: (part: ModelCallStreamPart) => Promise<void>
+  private request: ModelCallRecord['request']
+  private body: JsonValue | undefined
   private readonly call: ModelCall
   private readonly scope: StepScope
   private readonly deadline: Deadline
@@ -145,10 +159,22 @@ class Attempt {
     this.deadline = createDeadline(call.system, [signal])
     this.startedAt = call.system.now()
     this.timestamp = this.startedAt
+    const { transforms, tools } = call
+    const show = (part: ModelCallStreamPart): Promise<void> => scope.emit(part)
+    const stopStream = (): void => {
+      this.isStopped = true
+    }
+    const transformed =
+      transforms.length === 0 || !call.streaming
+        ? undefined
+        : transformedParts(transforms, show, { tools, stopStream })
+    this.transformed = transformed
+    const write = transformed === undefined ? show : transformed.write
     const emit = (part: ModelCallStreamPart): Promise<void> => {
       this.hasEmitted = true
-      return scope.emit(part)
+      return write(part)
     }
+    this.emit = emit
     this.collector = new ContentCollector(emit, call.blockIds, call.describeTool)
   }
 
@@ -160,7 +186,11 @@ class Attempt {
       if (this.deadline.signal.aborted) throw this.deadline.signal.reason
       await this.collector.endOpenBlocks()
       if (this.finish === undefined && this.collector.isEmpty) throw noOutput()
+      await this.transformed?.end()
       return await this.ended()
+    } catch (error) {
+      if (!this.scope.signal.aborted) this.transformed?.drop(error)
+      throw error
     } finally {
       this.deadline.dispose()
     }
@@ -169,6 +199,7 @@ class Attempt {
   /** What had come when the signal fired. */
   async cutOff(): Promise<ModelCallRecord> {
     await this.collector.endOpenBlocks()
+    await this.transformed?.end()
     return { ...this.record(), aborted: true }
   }
 
@@ -178,6 +209,7 @@ class Attempt {
     const answer = model.generate({ ...options, abortSignal: signal })
     const result = await untilAborted(answer, signal)
     this.headers = result.response?.headers
+    this.keep(result.request?.body, result.response?.body)
     for (const part of partsOfGenerated(result)) await this.accept(part)
   }
 
@@ -185,7 +217,8 @@ class Attempt {
     const { model, options } = this.call
     const { signal } = this.deadline
     const opening = model.stream({ ...options, abortSignal: signal })
-    const { stream, response } = await untilAborted(opening, signal)
+    const { stream, response, request } = await untilAborted(opening, signal)
+    this.keep(request?.body, undefined)
     this.headers = response?.headers
     const reader = stream.getReader()
     const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined)
@@ -195,6 +228,7 @@ class Attempt {
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
         await this.accept(next.value)
         if (signal.aborted) return
+        if (this.isStopped) return cancel()
       }
     } catch (error) {
       cancel()
@@ -224,7 +258,7 @@ class Attempt {
       case 'ping':
         return
       case 'raw':
-        return this.scope.emit(part)
+        return this.emit(part)
       case 'error':
         throw part.error
       case 'finish':
@@ -258,6 +292,19 @@ class Attempt {
     }
   }
 
+  private keep(requestBody: unknown, responseBody: unknown): void {
+    const { include, messages } = this.call
+    const body = include.requestBody === true ? plainJson(requestBody) : undefined
+    const kept = include.requestMessages === true ? plainJson(messages) : undefined
+    if (body !== undefined || kept !== undefined) {
+      this.request = {
+        ...(body === undefined ? {} : { body }),
+        ...(Array.isArray(kept) ? { messages: [...kept] } : {}),
+      }
+    }
+    this.body = include.responseBody === true ? plainJson(responseBody) : undefined
+  }
+
   private sawOutput(): void {
     if (this.firstOutputAt === undefined) {
       this.firstOutputAt = this.call.system.now()
@@ -275,7 +322,7 @@ class Attempt {
     this.collector.add(call)
     this.hasEmitted = true
     const { toolCallId, toolName, dynamic, title, toolMetadata, error } = call
-    await this.scope.emit({
+    await this.emit({
       type: 'tool-call',
       toolCallId,
       toolName,
@@ -318,7 +365,9 @@ class Attempt {
         ...(this.responseId === undefined ? {} : { id: this.responseId }),
         ...(this.responseModelId === undefined ? {} : { modelId: this.responseModelId }),
         ...(this.headers === undefined ? {} : { headers: { ...this.headers } }),
+        ...(this.body === undefined ? {} : { body: this.body }),
       },
+      ...(this.request === undefined ? {} : { request: this.request }),
       warnings: this.warnings.map((warning) => plainObject(warning)),
       timing: {
         responseMs: Math.max(0, this.call.system.now() - this.startedAt),

@@ -1,8 +1,10 @@
 import { withUserAgentSuffix } from '@ai-sdk/provider-utils'
-import type { ModelMessage } from '@ai-sdk/provider-utils'
+import type { ModelMessage, ToolSet } from '@ai-sdk/provider-utils'
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { JsonObject } from '@holdfast/core'
+import { askedAttributes, modelCallAttributes, observe } from './agent-telemetry.ts'
 import type { StartEvent } from './callbacks.ts'
+import { guardedDownload, withDownloads } from './download.ts'
 import { callableModel } from './language-model.ts'
 import { reportingErrors } from './error-report.ts'
 import type { LoopCall, LoopState } from './loop-state.ts'
@@ -47,16 +49,27 @@ async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelC
   if (number === 1) await notifyStart(step, settings, incoming)
   const changes = await stepChanges(step, settings, incoming)
   const messages = changes.messages ?? incoming
-  if (!settings.allowSystemInMessages) refuseSystemMessages(messages)
-  const instructions = changes.instructions ?? settings.instructions
+  if (!(changes.allowSystemInMessages ?? settings.allowSystemInMessages)) {
+    refuseSystemMessages(messages)
+  }
+  const instructions = changes.instructions ?? changes.system ?? settings.instructions
   const generation: GenerationSettings = { ...settings.generation, ...generationOf(changes) }
-  const tools = activeToolsOf(call.tools, changes.activeTools ?? settings.activeTools)
+  const kept = await settings.filterActiveTools?.({ stepNumber: number - 1, tools: call.tools })
+  const tools = activeToolsOf(
+    (kept ?? call.tools) as ToolSet,
+    changes.activeTools ?? settings.activeTools,
+  )
   const runtimeContext = changes.runtimeContext ?? settings.runtimeContext
   const toolsContext = changes.toolsContext ?? settings.toolsContext
   const model = callableModel(changes.model ?? settings.model, call.resolveModel)
   const options: LanguageModelV4CallOptions = {
     ...callSettings(generation),
-    prompt: modelPrompt(instructions, messages),
+    prompt: await withDownloads(
+      modelPrompt(instructions, messages),
+      await model.supportedUrls(),
+      changes.download ?? settings.download ?? guardedDownload(scope.signal),
+    ),
+    ...(settings.include.rawChunks === true ? { includeRawChunks: true } : {}),
   }
   const responseFormat = await settings.output?.responseFormat
   if (responseFormat !== undefined && responseFormat.type !== 'text') {
@@ -85,14 +98,29 @@ async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelC
     runtimeContext,
     toolsContext,
   })
+  const sendReasoning = changes.sendReasoning ?? settings.sendReasoning
+  const observed = observe(settings.telemetry, 'chat', {
+    name: modelId,
+    attributes: {
+      'gen_ai.provider.name': provider,
+      'gen_ai.request.model': modelId,
+      ...askedAttributes(settings.telemetry, options),
+    },
+    parent: call.observed.span,
+    now: () => call.system.now(),
+  })
   const record = await callModel(
     {
+      transforms: settings.transforms,
+      tools,
+      include: settings.include,
+      messages,
       model,
       options,
       streaming: call.operations.streaming,
       takesBack: call.operations.takesBack,
       maxRetries: generation.maxRetries ?? defaultRetries,
-      timeouts: timeoutsOf(settings.timeout),
+      timeouts: timeoutsOf(changes.timeout ?? settings.timeout),
       remainingMs,
       blockIds: { taken: state.blockIds, suffix: String(number) },
       errorText: call.errorText,
@@ -105,13 +133,18 @@ async function prepareAndCall(step: ModelStep, scope: StepScope): Promise<ModelC
           instructions,
           messages,
           policy: settings.toolApproval,
+          refine: settings.refineToolInput,
           toolsContext,
           runtimeContext,
           log: call.log,
         }),
     },
-    scope,
-  )
+    sendReasoning ? scope : withoutReasoning(scope),
+  ).catch((error: unknown) => {
+    observed.fail(error)
+    throw error
+  })
+  observed.end(modelCallAttributes(settings.telemetry, record))
   return {
     ...record,
     ...(messages === state.messages ? {} : { messages: recorded(messages) }),
@@ -159,12 +192,28 @@ async function stepChanges(
     stepNumber: number - 1,
     steps: state.steps,
     messages,
-    initialInstructions: settings.instructions,
-    initialMessages: settings.messages ?? call.messages,
+    instructions: settings.instructions,
+    initialInstructions: call.instructions,
+    initialMessages: call.messages,
+    responseMessages: state.generated,
+    usage: state.totalUsage,
+    tools: call.tools,
+    toolChoice: settings.toolChoice,
+    activeTools: settings.activeTools,
+    settings: settings.generation,
+    experimental_sandbox: settings.sandbox,
     runtimeContext: settings.runtimeContext,
     toolsContext: settings.toolsContext,
   })
   return changes ?? {}
+}
+
+/** The scope of a reader who is shown no reasoning. */
+function withoutReasoning(scope: StepScope): StepScope {
+  return {
+    ...scope,
+    emit: (part) => (part.type.startsWith('reasoning-') ? Promise.resolve() : scope.emit(part)),
+  }
 }
 
 function callSettings(generation: GenerationSettings): Omit<LanguageModelV4CallOptions, 'prompt'> {

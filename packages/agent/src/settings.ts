@@ -1,5 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type {
+  Experimental_SandboxSession,
+  FlexibleSchema,
   HasRequiredKey,
   InferToolSetContext,
   ModelMessage,
@@ -10,10 +12,17 @@ import type { ApprovalStore, Log, System, WorkflowContext } from '@holdfast/core
 import type { AgentCallbacks } from './callbacks.ts'
 import type { Context } from './context.ts'
 import type { LanguageModel, ModelResolver } from './language-model.ts'
+import type { DeprecatedSettings } from './deprecated.ts'
+import type { Download } from './download.ts'
 import type { ErrorText } from './error-text.ts'
+import type { IncludeOptions } from './include.ts'
 import type { ModelCallStreamPart } from './model-call-part.ts'
 import type { OutputSpecification } from './output.ts'
+import type { PartTransform } from './part-transform.ts'
 import type { Instructions } from './prompt.ts'
+import type { AgentTelemetry } from './agent-telemetry.ts'
+import type { ToolInputRefinement } from './tool-input-refinement.ts'
+import type { Usage } from './usage.ts'
 import type { StepResult } from './step-result.ts'
 import type { StopCondition } from './stop-conditions.ts'
 import type { TimeoutSetting } from './timeouts.ts'
@@ -50,14 +59,25 @@ export interface GenerationSettings {
 
 /** What a call may say as well as the agent; the call's word counts, whole values replacing whole ones. */
 export interface SharedSettings<TOOLS extends ToolSet = ToolSet>
-  extends GenerationSettings, AgentCallbacks<TOOLS> {
+  extends GenerationSettings, AgentCallbacks<TOOLS>, DeprecatedSettings<TOOLS> {
   readonly instructions?: Instructions | undefined
   readonly toolChoice?: ToolChoice<TOOLS> | undefined
   /** Ends the loop after a step whose tools have results. Default: 20 steps, and a warning (or, durable, a question). */
   readonly stopWhen?: StopCondition<TOOLS> | readonly StopCondition<TOOLS>[] | undefined
   /** Names of the tools the model sees. Absent: all. Empty: none. */
   readonly activeTools?: readonly ToolName<TOOLS>[] | undefined
+  /** Reduces the tools of a step: asked before every step, in front of `activeTools`. */
+  readonly filterActiveTools?: FilterActiveTools<TOOLS> | undefined
   readonly prepareStep?: PrepareStep<TOOLS> | undefined
+  readonly refineToolInput?: ToolInputRefinement<TOOLS> | undefined
+  /** Fetches files that the model cannot. Default: over HTTP(S), never from private addresses. */
+  readonly download?: Download | undefined
+  readonly include?: IncludeOptions | undefined
+  /** Whether readers of the stream get the model's reasoning. The next model call always does. Default true. */
+  readonly sendReasoning?: boolean | undefined
+  /** Handed to tools and hooks as it is. */
+  readonly experimental_sandbox?: Experimental_SandboxSession | undefined
+  readonly telemetry?: AgentTelemetry | undefined
   readonly repairToolCall?: ToolCallRepair | undefined
   /** Which tool calls need a person's approval. A tool's own `needsApproval` counts where this says nothing. */
   readonly toolApproval?: ToolApproval | undefined
@@ -75,10 +95,10 @@ export type ToolsContextSetting<TOOLS extends ToolSet> = string extends keyof TO
     : { readonly toolsContext?: InferToolSetContext<TOOLS> | undefined }
 
 /** What only the agent says. */
-interface AgentSettings<
-  TOOLS extends ToolSet,
-  OUTPUT extends OutputSpecification,
-> extends SharedSettings<TOOLS> {
+interface AgentSettings<TOOLS extends ToolSet, OUTPUT extends OutputSpecification> extends Omit<
+  SharedSettings<TOOLS>,
+  'system'
+> {
   readonly id?: string | undefined
   readonly model: LanguageModel
   readonly tools?: TOOLS | undefined
@@ -87,6 +107,8 @@ interface AgentSettings<
   /** Finds the model of an id. Default: AI SDK's default provider, if one is set. */
   readonly resolveModel?: ModelResolver | undefined
   readonly prepareCall?: PrepareCall<TOOLS> | undefined
+  /** Checks `options` of every call: what it gives of them is what `prepareCall` sees. */
+  readonly callOptionsSchema?: FlexibleSchema<unknown> | undefined
   /** How many steps a run has before it ends or, durable, asks. Counts beside `stopWhen` only if given. Default 20. */
   readonly maxSteps?: number | undefined
   /** How many tools of a step run at once. 1..64. Default 8. */
@@ -96,7 +118,8 @@ interface AgentSettings<
   /** Keeps approvals of calls that are not durable. */
   readonly approvals?: ApprovalStore | undefined
   readonly log?: Log | undefined
-  readonly system?: System | undefined
+  /** Time and randomness. A text or system messages here are instructions: the deprecated name of them. */
+  readonly system?: System | Instructions | undefined
 }
 
 /** What an agent is made of. */
@@ -119,6 +142,9 @@ export type CallInput =
 /** A durable run, whose operations a call's steps become. */
 export type DurableContext = WorkflowContext<never> | WorkflowContext
 
+/** A transform that knows the tools, or one that serves any. */
+type AnyTransform<TOOLS extends ToolSet> = PartTransform<TOOLS> | PartTransform
+
 interface CallSettings<
   TOOLS extends ToolSet,
   OUTPUT extends OutputSpecification,
@@ -129,6 +155,10 @@ interface CallSettings<
   readonly output?: OUTPUT | undefined
   readonly abortSignal?: AbortSignal | undefined
   readonly maxSteps?: number | undefined
+  /** The application's own, for `prepareCall`. */
+  readonly options?: unknown
+  /** Change what readers get of the model's output. In order. */
+  readonly experimental_transform?: AnyTransform<TOOLS> | readonly AnyTransform<TOOLS>[] | undefined
 }
 
 /** What `generate` takes. */
@@ -196,6 +226,14 @@ export interface PrepareCallInput<TOOLS extends ToolSet = ToolSet> extends Gener
   readonly stopWhen?: StopCondition<TOOLS> | readonly StopCondition<TOOLS>[] | undefined
   readonly activeTools?: readonly ToolName<TOOLS>[] | undefined
   readonly timeout?: TimeoutSetting<TOOLS> | undefined
+  readonly allowSystemInMessages?: boolean | undefined
+  readonly download?: Download | undefined
+  readonly include?: IncludeOptions | undefined
+  readonly sendReasoning?: boolean | undefined
+  readonly telemetry?: AgentTelemetry | undefined
+  readonly experimental_sandbox?: Experimental_SandboxSession | undefined
+  /** The call's, as the agent's `callOptionsSchema` gives them. */
+  readonly options?: unknown
   readonly runtimeContext: Context
   readonly toolsContext: Readonly<Record<string, unknown>>
 }
@@ -207,7 +245,7 @@ export type PrepareCall<TOOLS extends ToolSet = ToolSet> = (
 
 /** What `prepareCall` returns. */
 export type PrepareCallResult<TOOLS extends ToolSet = ToolSet> = Partial<
-  Omit<PrepareCallInput<TOOLS>, 'tools'>
+  Omit<PrepareCallInput<TOOLS>, 'tools' | 'options'>
 >
 
 /** What `prepareStep` sees. */
@@ -217,8 +255,19 @@ export interface PrepareStepInput<TOOLS extends ToolSet = ToolSet> {
   readonly stepNumber: number
   readonly steps: readonly StepResult<TOOLS>[]
   readonly messages: readonly ModelMessage[]
+  readonly instructions: Instructions | undefined
+  /** Those that the call was given. */
   readonly initialInstructions: Instructions | undefined
   readonly initialMessages: readonly ModelMessage[]
+  /** Those that steps before this one added. */
+  readonly responseMessages: readonly ModelMessage[]
+  /** Of the steps before this one. */
+  readonly usage: Usage
+  readonly tools: TOOLS
+  readonly toolChoice: ToolChoice<TOOLS> | undefined
+  readonly activeTools: readonly ToolName<TOOLS>[] | undefined
+  readonly settings: GenerationSettings
+  readonly experimental_sandbox?: Experimental_SandboxSession | undefined
   readonly runtimeContext: Context
   readonly toolsContext: Readonly<Record<string, unknown>>
 }
@@ -228,11 +277,25 @@ export interface PrepareStepResult<TOOLS extends ToolSet = ToolSet> extends Gene
   readonly model?: LanguageModel | undefined
   readonly messages?: readonly ModelMessage[] | undefined
   readonly instructions?: Instructions | undefined
+  /** @deprecated Use `instructions`. */
+  readonly system?: Instructions | undefined
+  readonly allowSystemInMessages?: boolean | undefined
   readonly toolChoice?: ToolChoice<TOOLS> | undefined
   readonly activeTools?: readonly ToolName<TOOLS>[] | undefined
+  readonly timeout?: TimeoutSetting<TOOLS> | undefined
+  readonly sendReasoning?: boolean | undefined
+  readonly download?: Download | undefined
+  readonly experimental_sandbox?: Experimental_SandboxSession | undefined
   readonly runtimeContext?: Context | undefined
   readonly toolsContext?: Readonly<Record<string, unknown>> | undefined
 }
+
+/** Reduces the tools of a step. A throw fails the call. */
+export type FilterActiveTools<TOOLS extends ToolSet = ToolSet> = (options: {
+  /** From 0. */
+  readonly stepNumber: number
+  readonly tools: TOOLS
+}) => PromiseLike<Partial<TOOLS>> | Partial<TOOLS>
 
 /** Changes a step before its model call. A throw fails the call. */
 export type PrepareStep<TOOLS extends ToolSet = ToolSet> = (

@@ -6,8 +6,10 @@
 import { asSchema } from '@ai-sdk/provider-utils'
 import type { ModelMessage, ToolResultOutput, ToolSet } from '@ai-sdk/provider-utils'
 import { ErrorCode, hasErrorCode, HoldfastError, Limits } from '@holdfast/core'
-import type { JsonObject, JsonValue, Log, System } from '@holdfast/core'
+import type { JsonObject, JsonValue, Log, Span, System } from '@holdfast/core'
 import { truncateUtf8, utf8Length } from '@holdfast/json'
+import { observe } from './agent-telemetry.ts'
+import type { AgentTelemetry } from './agent-telemetry.ts'
 import type { Callbacks, ToolExecutionStartEvent } from './callbacks.ts'
 import type { ErrorText } from './error-text.ts'
 import type { ToolPartOrigin } from './model-call-part.ts'
@@ -15,6 +17,7 @@ import type { RecordedToolCall } from './model-call-record.ts'
 import type { StepScope } from './operations.ts'
 import { plainJson, plainObject } from './plain-json.ts'
 import type { Context } from './context.ts'
+import type { SharedSettings } from './settings.ts'
 import type { StepToolCall } from './step-result.ts'
 import { createDeadline, untilAborted } from './timeouts.ts'
 import { toolCallRecordVersion } from './tool-call-record.ts'
@@ -39,6 +42,9 @@ export interface ToolExecution {
   readonly messages: readonly ModelMessage[]
   readonly toolsContext: Readonly<Record<string, unknown>>
   readonly runtimeContext: Context
+  readonly sandbox: SharedSettings['experimental_sandbox']
+  readonly telemetry: AgentTelemetry | undefined
+  readonly parent: Span | undefined
   readonly timeoutMs: number | undefined
   /** Whether to give up at once when the caller's signal fires, or to let the tool settle by itself. */
   readonly leavesAtOnce: boolean
@@ -64,7 +70,26 @@ export async function executeToolCall(
   const event = startEvent(execution)
   const about = { toolCallId, toolName, input: event.input, dynamic: true as const }
   const startedAt = system.now()
+  const { telemetry } = execution
+  const observed = observe(telemetry, 'execute_tool', {
+    name: toolName,
+    attributes: {
+      'gen_ai.tool.name': toolName,
+      'gen_ai.tool.call.id': toolCallId,
+      ...(telemetry?.recordInputs === true
+        ? { 'gen_ai.tool.call.arguments': JSON.stringify(event.input) }
+        : {}),
+    },
+    parent: execution.parent,
+    now: () => system.now(),
+  })
   const settled = await attempt(execution, event, scope)
+  if (!settled.ok) observed.fail(settled.error)
+  else if (telemetry?.recordOutputs !== true) observed.end()
+  else {
+    const result = JSON.stringify(plainJson(settled.output) ?? null)
+    observed.end({ 'gen_ai.tool.call.result': result })
+  }
   const toolExecutionMs = Math.max(0, system.now() - startedAt)
   if (settled.ok) {
     const { output, modelOutput } = settled
@@ -131,6 +156,7 @@ async function attempt(
       messages: [...execution.messages],
       abortSignal: whole.signal,
       context,
+      ...(execution.sandbox === undefined ? {} : { experimental_sandbox: execution.sandbox }),
       ...durableOptions(execution, scope),
     })
     const output = isAsyncIterable(result)

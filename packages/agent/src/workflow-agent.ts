@@ -9,11 +9,15 @@ import {
   wholeNumberOption,
   Limits,
 } from '@holdfast/core'
-import type { Log, System } from '@holdfast/core'
+import type { JsonObject, Log, System } from '@holdfast/core'
 import { system as realSystem } from '@holdfast/core/system'
+import { observe } from './agent-telemetry.ts'
+import type { Observed } from './agent-telemetry.ts'
+import type { Usage } from './usage.ts'
 import { approvalAuthority, refuseApprovalsInMessages } from './approval-authority.ts'
 import { joinCallbacks } from './callbacks.ts'
 import type { Callbacks } from './callbacks.ts'
+import { withNewerNames } from './deprecated.ts'
 import { durableOperations } from './durable-operations.ts'
 import { reportError } from './error-report.ts'
 import { redactedErrorText } from './error-text.ts'
@@ -71,16 +75,17 @@ export class WorkflowAgent<
   readonly version = 'agent-v1'
   readonly id: string | undefined
   readonly tools: TOOLS
-  private readonly options: WorkflowAgentOptions
+  private readonly options: Omit<WorkflowAgentOptions, 'system'>
   private readonly concurrency: number
   private readonly log: Log
   private readonly system: System
   private readonly errorText: ErrorText
 
-  /** @throws `configuration_invalid` no model, or a number out of its bounds */
+  /** @throws `configuration_invalid` no model, unusable instructions, or a number out of its bounds */
   constructor(options: WorkflowAgentOptions<TOOLS, OUTPUT>) {
     // Inside, all tools look alike; types that follow them are given at the methods.
-    this.options = options as unknown as WorkflowAgentOptions
+    const { system, ...given } = options as unknown as WorkflowAgentOptions
+    this.options = isSystem(system) ? given : withNewerNames({ ...given, system })
     const { id, tools = {}, toolCallConcurrency = Limits.toolsAtOnce, maxSteps } = this.options
     if (options.model === undefined) throw configurationInvalid('workflow: model is required')
     this.id = id
@@ -91,7 +96,7 @@ export class WorkflowAgent<
     })
     if (maxSteps !== undefined) checkedSteps(maxSteps)
     this.log = options.log ?? silentLog
-    this.system = options.system ?? realSystem
+    this.system = isSystem(system) ? system : realSystem
     this.errorText = options.errorText ?? redactedErrorText
   }
 
@@ -160,9 +165,12 @@ export class WorkflowAgent<
     try {
       deadline.arm('total', durable === undefined ? call.totalMs : undefined)
       const end = await runLoop(call, state)
-      if (end.kind !== 'aborted') return generateResult(state, end, call.output)
-      throw end.reason
+      if (end.kind === 'aborted') throw end.reason
+      const result = generateResult(state, end, call.output)
+      call.observed.end(endAttributes(result))
+      return result
     } catch (error) {
+      call.observed.fail(error)
       await this.told(error, call, state, abortSignal, durable)
       throw error
     } finally {
@@ -194,8 +202,11 @@ export class WorkflowAgent<
         deadline.arm('total', call.totalMs)
         const end = await runLoop(call, state)
         await this.finished(end, { call, state, writer, abortSignal, sendFinish: true })
-        return generateResult(state, end, call.output)
+        const result = generateResult(state, end, call.output)
+        call.observed.end(endAttributes(result))
+        return result
       } catch (error) {
+        call.observed.fail(error)
         await reportError(call.callbacks, error)
         if (abortSignal?.aborted !== true) await writeFailure(writer, error, true)
         throw error
@@ -226,8 +237,11 @@ export class WorkflowAgent<
       state = new LoopState(call.messages)
       deadline.arm('total', call.totalMs)
       const end = await runLoop(call, state)
-      return await this.finished(end, { call, state, writer, abortSignal, sendFinish })
+      const result = await this.finished(end, { call, state, writer, abortSignal, sendFinish })
+      call.observed.end(endAttributes(result))
+      return result
     } catch (error) {
+      call?.observed.fail(error)
       const callbacks = call?.callbacks ?? this.callbacks(options)
       await reportError(callbacks, error)
       await writeFailure(writer, error, sendFinish)
@@ -326,17 +340,28 @@ export class WorkflowAgent<
       resolveModel: this.options.resolveModel,
       budget: budgetOf(settings, maxSteps ?? this.options.maxSteps),
       totalMs: timeoutsOf(settings.timeout).totalMs,
+      instructions: settings.instructions,
       output: settings.output,
       concurrency: this.concurrency,
       authority: approvalAuthority(this.options.approvals, this.system),
       errorText: this.errorText,
+      observed: this.observed(settings, operations),
       log: this.log,
       system: this.system,
     }
   }
 
+  /** A durable run is not observed here: each replay would begin its span anew. */
+  private observed(settings: MergedSettings, operations: Operations): Observed {
+    const { system } = this
+    const telemetry = operations.runId === undefined ? settings.telemetry : undefined
+    const name = telemetry?.functionId ?? this.id ?? 'agent'
+    const attributes = { 'gen_ai.conversation.id': operations.callId, 'gen_ai.agent.name': name }
+    return observe(telemetry, 'invoke_agent', { name, attributes, now: () => system.now() })
+  }
+
   private callbacks(options: SharedSettings): Callbacks {
-    return joinCallbacks([this.options, options], this.log)
+    return joinCallbacks([withNewerNames(this.options), withNewerNames(options)], this.log)
   }
 
   /** `reader`: whether parts are read, and whether its reader knows how to take parts back. */
@@ -360,6 +385,18 @@ export class WorkflowAgent<
 
   private durably(context: DurableContext, streaming: boolean): Operations {
     return durableOperations({ context, streaming, chunks: { errorText: this.errorText } })
+  }
+}
+
+function endAttributes(result: {
+  readonly finishReason: string
+  readonly totalUsage: Usage
+}): JsonObject {
+  const { inputTokens, outputTokens } = result.totalUsage
+  return {
+    'gen_ai.response.finish_reasons': [result.finishReason],
+    ...(inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': inputTokens }),
+    ...(outputTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': outputTokens }),
   }
 }
 
@@ -406,6 +443,10 @@ function isModelFailure(error: unknown): error is HoldfastError {
 /** What a result says of a failure: what the model threw, or how its output does not fit. */
 function shownFailure(error: HoldfastError): unknown {
   return error.code === ErrorCode.outputInvalid ? error : (error.cause ?? error)
+}
+
+function isSystem(value: WorkflowAgentOptions['system']): value is System {
+  return typeof value === 'object' && 'now' in value
 }
 
 function isToWritable(options: StreamOptions): options is StreamToWritableOptions {

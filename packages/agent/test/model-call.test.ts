@@ -293,7 +293,7 @@ describe('models of older versions', () => {
       specificationVersion: 'v2',
       provider: 'old',
       modelId: 'v2',
-      supportedUrls: {},
+      supportedUrls: { 'image/*': [/^https:/] },
       doGenerate: () => Promise.reject(new Error('not here')),
       doStream: async ({ prompt }) => {
         prompts.push(prompt)

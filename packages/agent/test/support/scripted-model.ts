@@ -35,6 +35,7 @@ export function promptedModel(
   answer: (options: LanguageModelV4CallOptions) => readonly LanguageModelV4StreamPart[],
 ): MockLanguageModelV4 {
   return new MockLanguageModelV4({
+    supportedUrls: { '*/*': [/^https:/] },
     doStream: async (options) => ({ stream: streamOf(answer(options)) }),
   })
 }
