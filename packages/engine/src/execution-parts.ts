@@ -1,7 +1,11 @@
 // What an execution is made of, and whom it tells.
-import type { JsonValue, RegisteredDefinition } from '@holdfast/core'
+import type { JsonValue, LogRecord, RegisteredDefinition } from '@holdfast/core'
+import { totalsOf } from './journal-totals.ts'
+import { JournalWriter } from './journal-writer.ts'
+import type { WriterListener } from './journal-writer.ts'
 import type { ChildStarter, OperationHost } from './operation-host.ts'
 import type { Services } from './options.ts'
+import { OutputQueue } from './output.ts'
 import type { LoadedJournal } from './replay.ts'
 import type { Ownership, RunState } from './run-commit.ts'
 import type { EndedRun } from './run-end.ts'
@@ -44,4 +48,49 @@ export interface ExecutionOwner {
   childrenOf(execution: OperationHost): ChildStarter
   /** Reads how a child of the session ended. */
   childEnd(runId: string): Promise<{ readonly output?: JsonValue }>
+}
+
+/** Tells the log something of an execution. */
+export function logRun(
+  { services, state, registered }: ExecutionParts,
+  record: Pick<LogRecord, 'level' | 'event' | 'message'> & Partial<LogRecord>,
+): void {
+  const { name, version } = registered
+  services.log.write({
+    ...record,
+    fields: { run_id: state.runId, definition: `${name}@${version}`, ...record.fields },
+  })
+}
+
+/** The output of an execution. */
+export function outputOf(parts: ExecutionParts): OutputQueue {
+  const { state, registered, streamNext } = parts
+  return new OutputQueue(
+    state.runId,
+    registered.definition.stream,
+    { number: state.record.stream + 1, next: streamNext },
+    (cause) => {
+      const event = 'engine.stream.framing_failed'
+      logRun(parts, { level: 'warn', event, message: 'A framing failed.', cause })
+    },
+  )
+}
+
+/** The journal of an execution. */
+export function writerOf(
+  { services, ownership, state, journal }: ExecutionParts,
+  output: OutputQueue,
+  listener: WriterListener,
+): JournalWriter {
+  return new JournalWriter(
+    {
+      services,
+      ownership,
+      state,
+      output,
+      lastTime: journal.lastTime,
+      totals: totalsOf(journal),
+    },
+    listener,
+  )
 }

@@ -15,19 +15,18 @@ import { DefinitionHost } from './definition-host.ts'
 import { Delivery } from './delivery.ts'
 import { endExecution } from './ending.ts'
 import { fits, storedValueOf } from './entry-of-operation.ts'
+import { logRun, outputOf, writerOf } from './execution-parts.ts'
 import type { ExecutionOwner, ExecutionParts } from './execution-parts.ts'
 import { Inbox } from './inbox.ts'
-import { totalsOf } from './journal-totals.ts'
-import { JournalWriter } from './journal-writer.ts'
+import type { JournalWriter } from './journal-writer.ts'
+import { journalMigration } from './migrating.ts'
 import type { Delivered, SettlingEntry } from './operation.ts'
 import type { ChildStarter } from './operation-host.ts'
 import { returned } from './outcome.ts'
 import type { Outcome } from './outcome.ts'
-import { OutputQueue } from './output.ts'
-import type { PendingMigration } from './replay.ts'
 import { restOf } from './rest.ts'
 import { ownershipLost } from './run-commit.ts'
-import { codeAwaited, interruptClosed, migratedTo } from './run-moves.ts'
+import { codeAwaited } from './run-moves.ts'
 import { Standstill } from './standstill.ts'
 import { decodeValue, tamed } from './stored-values.ts'
 import { runIds, timed, workflowLabels } from './telemetry.ts'
@@ -61,8 +60,14 @@ export class Execution {
     this.#watchdog = new Watchdog(services.system, services.limits.watchdogMs)
     const schedule = (): void => this.#delivery.schedule()
     const failed = (error: unknown): void => this.#fail(error)
-    const output = this.#makeOutput()
-    const writer = this.#makeWriter(output)
+    const output = outputOf(parts)
+    const writer = writerOf(parts, output, {
+      writing: (entry, revision) => journal.ledger.record(entry, revision),
+      committed: (entries) => this.#delivery.push(entries),
+      quiet: schedule,
+      waiting: schedule,
+      failed,
+    })
     this.#writer = writer
     const host = new DefinitionHost(
       parts,
@@ -114,7 +119,11 @@ export class Execution {
     this.#standstill = new Standstill({
       services,
       state,
+      registered: parts.registered,
       writer,
+      cancellation: this.#cancellation,
+      watch: (expired) => this.#watch(expired),
+      cut: () => this.#cut(),
       rest: () => this.#rest(),
       inboxGrew: () => this.#inbox.poke(),
       schedule,
@@ -137,7 +146,9 @@ export class Execution {
     }))
     if (this.#timed !== undefined) services.telemetry?.runs.set(state.runId, this.#timed.span)
     this.#delivery.push(journal.settling)
-    if (journal.pending !== undefined) this.#migrate(journal.pending)
+    if (journal.pending !== undefined) {
+      journalMigration(this.#writer, this.#host, journal.pending)
+    }
     this.#host
       .runCode<unknown>(this.#host.root, (context) => definition.run(context, input))
       .then(
@@ -165,31 +176,6 @@ export class Execution {
   #readInbox(): void {
     if (this.#parts.journal.pending === undefined) this.#inbox.poke()
     else this.#host.whenLive(() => this.#inbox.poke())
-  }
-
-  /** Journals the migration, once the code is known to fit what it gives, before anything else. */
-  #migrate({ migration, interrupts, children }: PendingMigration): void {
-    const writer = this.#writer
-    this.#host.whenLive(() => {
-      for (const { path, interruptId } of interrupts) {
-        writer.append(
-          { kind: 'interrupt-withdrawn', at: writer.time(), path, interruptId },
-          { move: interruptClosed(interruptId) },
-        )
-      }
-      const { digest, renamed, retired } = migration
-      writer.append(
-        {
-          kind: 'run-migrated',
-          at: writer.time(),
-          digest,
-          renamed: [...renamed],
-          retired: [...retired],
-        },
-        { move: migratedTo(digest) },
-      )
-      for (const childRunId of children) this.#children.cancel(childRunId)
-    })
   }
 
   /** Whether bodies run, or something is being committed. */
@@ -294,23 +280,7 @@ export class Execution {
       this.#writer.flush()
       return
     }
-    const { cleanupUntil } = this.#cancellation
-    const rest = restOf(this.#host.operations)
-    switch (rest.kind) {
-      case 'none':
-        this.#writer.flush()
-        return
-      case 'foreign':
-        this.#watchForeign()
-        return
-      case 'interrupted':
-        if (cleanupUntil === undefined) this.#standstill.interrupt()
-        else this.#standstill.park('message', cleanupUntil)
-        return
-      case 'waiting':
-        this.#standstill.park(rest.for, earlier(rest.wakeAt, cleanupUntil))
-        return
-    }
+    this.#standstill.settle(restOf(this.#host.operations))
   }
 
   /** The journal is delivered: what has no entry in it may begin. */
@@ -338,25 +308,6 @@ export class Execution {
     this.#watch(() => void this.#block('not asked for', this.#unclaimed()))
   }
 
-  /** The definition awaits what its context does not know. */
-  #watchForeign(): void {
-    this.#writer.flush()
-    if (this.#cancellation.isDelivered) this.#watch(() => this.#cut())
-    else if (this.#parts.state.record.waitingFor === 'code') {
-      this.#standstill.park('code', undefined)
-    } else {
-      this.#watch(() => {
-        this.#log(
-          'error',
-          'engine.run.foreign_await',
-          'A definition awaits something that is not of its context, outside a step.',
-          { fields: { code: ErrorCode.foreignAwait } },
-        )
-        this.#standstill.park('code', undefined)
-      })
-    }
-  }
-
   #watch(expired: () => void): void {
     this.#watchdog.watch(() => {
       if (this.#phase === 'executing') expired()
@@ -381,12 +332,12 @@ export class Execution {
   async #block(what: string, paths: readonly string[]): Promise<void> {
     if (this.#phase !== 'executing') return
     this.#phase = 'ending'
-    this.#log(
-      'error',
-      'engine.run.blocked',
-      'A run cannot go on: its definition does not fit what was journaled.',
-      { fields: { code: ErrorCode.determinism, reason: what, paths: paths.slice(0, 20) } },
-    )
+    logRun(this.#parts, {
+      level: 'error',
+      event: 'engine.run.blocked',
+      message: 'A run cannot go on: its definition does not fit what was journaled.',
+      fields: { code: ErrorCode.determinism, reason: what, paths: paths.slice(0, 20) },
+    })
     this.#dropOperations(
       new HoldfastError(ErrorCode.determinism, { message: 'The run cannot go on with this code.' }),
     )
@@ -455,57 +406,4 @@ export class Execution {
     if (this.#phase === 'resting') return 'resting'
     return this.#phase === 'over' || this.#phase === 'ending' ? 'over' : 'executing'
   }
-
-  #makeOutput(): OutputQueue {
-    const { state, registered, streamNext } = this.#parts
-    return new OutputQueue(
-      state.runId,
-      registered.definition.stream,
-      { number: state.record.stream + 1, next: streamNext },
-      (cause) => this.#log('warn', 'engine.stream.framing_failed', 'A framing failed.', { cause }),
-    )
-  }
-
-  #makeWriter(output: OutputQueue): JournalWriter {
-    const { services, ownership, state, journal } = this.#parts
-    return new JournalWriter(
-      {
-        services,
-        ownership,
-        state,
-        output,
-        lastTime: journal.lastTime,
-        totals: totalsOf(journal),
-      },
-      {
-        writing: (entry, revision) => journal.ledger.record(entry, revision),
-        committed: (entries) => this.#delivery.push(entries),
-        quiet: () => this.#delivery.schedule(),
-        waiting: () => this.#delivery.schedule(),
-        failed: (error) => this.#fail(error),
-      },
-    )
-  }
-
-  #log(
-    level: 'warn' | 'error',
-    event: string,
-    message: string,
-    more: { readonly cause?: unknown; readonly fields?: Readonly<Record<string, JsonValue>> },
-  ): void {
-    const { services, state, registered } = this.#parts
-    const { name, version } = registered
-    services.log.write({
-      level,
-      event,
-      message,
-      fields: { run_id: state.runId, definition: `${name}@${version}`, ...more.fields },
-      cause: more.cause,
-    })
-  }
-}
-
-function earlier(left: number | undefined, right: number | undefined): number | undefined {
-  if (left === undefined || right === undefined) return left ?? right
-  return Math.min(left, right)
 }

@@ -8,32 +8,31 @@
 //     code runs again; five in a row without a new entry fail it.
 // R2. A pending run that is cancelled never runs; neither does one without fitting code here.
 // R3. What fails in passing is tried again with back-off, by itself.
-import { ErrorCode, HoldfastError, cancelKey, hasErrorCode, isTerminal } from '@holdfast/core'
+import { ErrorCode, HoldfastError, cancelKey } from '@holdfast/core'
 import type { JsonValue, RegisteredDefinition, StoredRun } from '@holdfast/core'
 import { readChildEnd } from './child-end.ts'
 import { RunChildren } from './children.ts'
 import { Execution } from './execution.ts'
 import type { ExecutionOwner, LoadedRun } from './execution-parts.ts'
 import { watchInbox } from './inbox-watch.ts'
+import type { NewRun } from './new-run.ts'
 import type { OperationHost } from './operation-host.ts'
 import type { Services } from './options.ts'
-import type { Outcome } from './outcome.ts'
+import type { OwnedSession } from './ownership.ts'
+import { readinessOf } from './readiness.ts'
 import { freshJournal } from './replay.ts'
-import { commitRun, ownershipLost } from './run-commit.ts'
+import { commitRun, learn, ownershipLost } from './run-commit.ts'
 import type { RunState } from './run-commit.ts'
 import type { EndedRun } from './run-end.ts'
-import { readinessOf } from './readiness.ts'
 import { backoffMaxMs, isLost, RunFailures } from './run-failures.ts'
-import { codeAwaited, letGo, roused } from './run-moves.ts'
-import { digestOf, fitOf } from './skew.ts'
-import type { Fit } from './skew.ts'
+import { letGo } from './run-moves.ts'
+import { digestOf } from './skew.ts'
 import type { Slot } from './slots.ts'
-import { claimRun, journalSource, loadRun } from './taking-over.ts'
-import type { NewRun } from './new-run.ts'
-import type { OwnedSession } from './ownership.ts'
+import { takeUp } from './take-up.ts'
+import { journalSource } from './taking-over.ts'
 import { runIds, timed, workflowLabels } from './telemetry.ts'
 import type { Timed } from './telemetry.ts'
-import { crashLoop, endUnexecuted, unexecutable, unreadable } from './unexecuted-end.ts'
+import { endUnexecuted, unexecutable } from './unexecuted-end.ts'
 
 /** Why a run's watch ends; made once, for errors are dear. */
 const watchOver = ownershipLost()
@@ -234,7 +233,7 @@ export class OwnedRun implements ExecutionOwner {
 
   #consider(stored: StoredRun): void {
     if (this.#phase !== 'idle') return
-    this.#learn(stored)
+    learn(this.#state, stored)
     const now = this.#services.system.now()
     const readiness = readinessOf(stored, this.isStuck, now)
     switch (readiness.kind) {
@@ -290,65 +289,38 @@ export class OwnedRun implements ExecutionOwner {
       ids: runIds(this.#state),
     }))
     try {
-      if (!(await this.#takeUp(recovery))) recovery?.end()
+      const taken = await takeUp({
+        services: this.#services,
+        ownership: this.#session,
+        state: this.#state,
+        isStuck: this.isStuck,
+        isWanted: () => this.#phase === 'loading',
+      })
+      if (taken.kind !== 'loaded') recovery?.end()
+      switch (taken.kind) {
+        case 'loaded':
+          this.#execute(taken.registered, taken.loaded, recovery)
+          if (taken.hasUnread) this.#execution?.pokeInbox()
+          return
+        case 'ended':
+          this.ended(taken.end)
+          return
+        case 'over':
+          this.#forget()
+          return
+        case 'unfit':
+          this.blocked()
+          if (taken.elsewhere) this.#session.lacksCode()
+          return
+        case 'unwanted':
+          return
+      }
     } catch (error) {
       recovery?.end(error)
       this.#slot?.release()
       this.#slot = undefined
       this.#afterFailure(error)
     }
-  }
-
-  /** Executes the run, or says in its row why not. True when it executes. */
-  async #takeUp(recovery: Timed | undefined): Promise<boolean> {
-    const { store, catalog } = this.#services
-    const { sessionId, runId } = this.#state
-    const stored = await store.run(sessionId, runId)
-    if (!this.#isLoading()) return false
-    if (stored === undefined || isTerminal(stored.record.status)) {
-      this.#forget()
-      return false
-    }
-    this.#learn(stored)
-    const { record } = stored
-    const isCancelled = stored.unread.includes(cancelKey) || record.cancelRequested === true
-    const registered = catalog.find(record.definition.name, record.definition.version)
-    const fit = fitOf(record, registered)
-    if (isCancelled && (record.status === 'pending' || this.isStuck || fit.kind === 'unfit')) {
-      return this.#endWithout({ kind: 'cut' }, registered)
-    }
-    if (fit.kind === 'unfit') return this.#blockUnfit(fit)
-    if (!(await claimRun(this.#services, this.#session, this.#state))) {
-      return this.#endWithout({ kind: 'cut', error: crashLoop }, registered)
-    }
-    const loaded = await this.#loadRun(fit)
-    if (loaded === undefined) {
-      return this.#endWithout({ kind: 'cut', error: unreadable }, registered)
-    }
-    // It may have been let go of meanwhile, or its journal does not fit.
-    if (loaded === 'unfit' || !this.#isLoading()) return false
-    this.#execute(fit.registered, loaded, recovery)
-    if (stored.unread.length > 0) this.#execution?.pokeInbox()
-    return true
-  }
-
-  /** A migration whose names do not fit the journal leaves the run waiting, like one that throws. */
-  async #loadRun(
-    fit: Exclude<Fit, { readonly kind: 'unfit' }>,
-  ): Promise<LoadedRun | undefined | 'unfit'> {
-    const { store } = this.#services
-    if (fit.kind === 'fits') return loadRun(store, this.#state, undefined)
-    try {
-      return await loadRun(store, this.#state, fit.migration)
-    } catch (cause) {
-      if (!hasErrorCode(cause, ErrorCode.determinism)) throw cause
-      await this.#blockUnfit({ kind: 'unfit', why: 'not_migrated', cause })
-      return 'unfit'
-    }
-  }
-
-  #isLoading(): boolean {
-    return this.#phase === 'loading'
   }
 
   #execute(registered: RegisteredDefinition, loaded: LoadedRun, recovery?: Timed): void {
@@ -366,44 +338,6 @@ export class OwnedRun implements ExecutionOwner {
       this,
     )
     this.#execution.start()
-  }
-
-  // Without executing it.
-
-  /** No code here fits the run: its row says so, and another process may try. */
-  async #blockUnfit(fit: Extract<Fit, { readonly kind: 'unfit' }>): Promise<false> {
-    const { record, journalNext } = this.#state
-    const { name, version } = record.definition
-    this.#log(
-      'error',
-      'engine.run.blocked',
-      `A run of ${name}@${version} waits: ${reasons[fit.why]}.`,
-      fit.cause,
-    )
-    const now = this.#services.system.now()
-    await commitRun(this.#services, this.#session, this.#state, {
-      record: codeAwaited(roused(record, now, journalNext), now, journalNext),
-    })
-    this.blocked()
-    if (fit.why === 'unknown' || fit.why === 'changed') this.#session.lacksCode()
-    return false
-  }
-
-  async #endWithout(
-    outcome: Extract<Outcome, { readonly kind: 'cut' }>,
-    registered: RegisteredDefinition | undefined,
-  ): Promise<false> {
-    const end = await endUnexecuted(
-      {
-        services: this.#services,
-        ownership: this.#session,
-        state: this.#state,
-        registered,
-      },
-      outcome,
-    )
-    this.ended(end)
-    return false
   }
 
   // Failures.
@@ -424,11 +358,22 @@ export class OwnedRun implements ExecutionOwner {
     )
     if (next === 'give-up') {
       this.#phase = 'loading'
-      this.#endWithout({ kind: 'cut', error: unexecutable }, undefined).catch((cause: unknown) => {
-        this.#phase = 'idle'
-        this.#wakeAfter(backoffMaxMs)
-        this.#log('error', 'engine.run.failed_to_end', 'A run could not be ended.', cause)
-      })
+      endUnexecuted(
+        {
+          services: this.#services,
+          ownership: this.#session,
+          state: this.#state,
+          registered: undefined,
+        },
+        { kind: 'cut', error: unexecutable },
+      ).then(
+        (end) => this.ended(end),
+        (cause: unknown) => {
+          this.#phase = 'idle'
+          this.#wakeAfter(backoffMaxMs)
+          this.#log('error', 'engine.run.failed_to_end', 'A run could not be ended.', cause)
+        },
+      )
       return
     }
     this.#phase = 'idle'
@@ -441,12 +386,6 @@ export class OwnedRun implements ExecutionOwner {
   #watchInbox(isNew: boolean): void {
     const { sessionId, runId } = this.#state
     watchInbox(this.#services, { sessionId, runId, isNew }, this.#watch.signal, () => this.nudge())
-  }
-
-  #learn(stored: StoredRun): void {
-    this.#state.record = stored.record
-    this.#state.rowRevision = stored.revision
-    this.#state.journalNext = stored.journalNext
   }
 
   #forget(): void {
@@ -474,10 +413,3 @@ export class OwnedRun implements ExecutionOwner {
     })
   }
 }
-
-const reasons = {
-  unknown: 'this process has no such definition',
-  changed: 'its definition has changed since it began',
-  rejected: 'its definition has changed since it began, and takes no older runs',
-  not_migrated: 'its journal could not be migrated to the definition as it is now',
-} as const

@@ -13,6 +13,7 @@ import type {
   JsonObject,
   Receipt,
   RunRecord,
+  StoredRun,
   StoreWrite,
   StreamAppend,
   StreamClose,
@@ -34,6 +35,13 @@ export interface RunState {
   rowRevision: number
   /** The next revision of the journal. */
   journalNext: number
+}
+
+/** Takes over what the store says of a run. */
+export function learn(state: RunState, stored: StoredRun): void {
+  state.record = stored.record
+  state.rowRevision = stored.revision
+  state.journalNext = stored.journalNext
 }
 
 /** The right to write a session, and whether it is still used. */

@@ -7,11 +7,14 @@
 // Z1. `interrupted` is committed only while the inbox has been read to its end, with the close of
 //     the open stream.
 // Z2. A wait too short to be worth a commit keeps the slot.
-import type { WaitingFor } from '@holdfast/core'
+import { ErrorCode } from '@holdfast/core'
+import type { RegisteredDefinition, WaitingFor } from '@holdfast/core'
 import type { JournalEntry } from '@holdfast/workflow'
+import type { Cancellation } from './cancellation.ts'
 import { inboxUnchanged } from './inbox.ts'
 import type { JournalWriter } from './journal-writer.ts'
 import type { Services } from './options.ts'
+import type { Rest } from './rest.ts'
 import type { RunState } from './run-commit.ts'
 import { codeAwaited, interrupted, parked } from './run-moves.ts'
 
@@ -19,7 +22,13 @@ import { codeAwaited, interrupted, parked } from './run-moves.ts'
 export interface StandstillPort {
   readonly services: Services
   readonly state: RunState
+  readonly registered: RegisteredDefinition
   readonly writer: JournalWriter
+  readonly cancellation: Cancellation
+  /** Calls back if the code stays idle for the watchdog's bound. */
+  watch(expired: () => void): void
+  /** The definition is not waited for any more. */
+  cut(): void
   /** The row says that the run is at rest. */
   rest(): void
   /** Something has come meanwhile. */
@@ -36,8 +45,52 @@ export class Standstill {
     this.#port = port
   }
 
+  /** Everything is delivered, nothing executes, and nothing is in flight. */
+  settle(rest: Rest): void {
+    const { writer, cancellation } = this.#port
+    const { cleanupUntil } = cancellation
+    switch (rest.kind) {
+      case 'none':
+        writer.flush()
+        return
+      case 'foreign':
+        this.#foreign()
+        return
+      case 'interrupted':
+        if (cleanupUntil === undefined) this.#interrupt()
+        else this.#park('message', cleanupUntil)
+        return
+      case 'waiting':
+        this.#park(rest.for, earlier(rest.wakeAt, cleanupUntil))
+        return
+    }
+  }
+
+  /** The definition awaits what its context does not know. */
+  #foreign(): void {
+    const { services, state, registered, writer, cancellation, watch, cut } = this.#port
+    writer.flush()
+    if (cancellation.isDelivered) watch(cut)
+    else if (state.record.waitingFor === 'code') this.#park('code', undefined)
+    else {
+      watch(() => {
+        services.log.write({
+          level: 'error',
+          event: 'engine.run.foreign_await',
+          message: 'A definition awaits something that is not of its context, outside a step.',
+          fields: {
+            run_id: state.runId,
+            definition: `${registered.name}@${registered.version}`,
+            code: ErrorCode.foreignAwait,
+          },
+        })
+        this.#park('code', undefined)
+      })
+    }
+  }
+
   /** Only answers would let the run go on. */
-  interrupt(): void {
+  #interrupt(): void {
     const { writer, state, rest, inboxGrew, schedule, failed } = this.#port
     const { record } = state
     const { inboxNext } = writer.totals
@@ -62,7 +115,7 @@ export class Standstill {
   }
 
   /** Nothing is to be done before `wakeAt`, or before something comes. */
-  park(waitingFor: WaitingFor, wakeAt: number | undefined): void {
+  #park(waitingFor: WaitingFor, wakeAt: number | undefined): void {
     const { services, writer, state, rest } = this.#port
     const { system, limits } = services
     if (wakeAt !== undefined && wakeAt - system.now() <= limits.parkAfterMs) {
@@ -88,4 +141,9 @@ export class Standstill {
     const interrupts = record.interrupts.map(({ id }) => id)
     return [{ kind: 'run-interrupted', at: writer.time(), interrupts }]
   }
+}
+
+function earlier(left: number | undefined, right: number | undefined): number | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return Math.min(left, right)
 }
