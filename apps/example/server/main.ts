@@ -18,6 +18,10 @@ const pageFolder = fileURLToPath(new URL('dist/page', packageRoot))
 
 /** Starts the order desk, and stops it on SIGINT and SIGTERM. */
 async function main(): Promise<void> {
+  // Before anybody can know that there is something to stop.
+  const stopped = Promise.race(
+    (['SIGINT', 'SIGTERM'] as const).map((name) => once(process, name).then(() => name)),
+  )
   const settings = settingsFrom(process.env)
   const model = modelFromEnvironment(process.env)
   let listener: RequestListener = (_request, response) => {
@@ -37,10 +41,7 @@ async function main(): Promise<void> {
   listener = toNodeListener((request) => desk.handle(request))
   process.stdout.write(`Order desk: ${addressOf(server)} (model: ${model.name})\n`)
 
-  const signal = await Promise.race(
-    (['SIGINT', 'SIGTERM'] as const).map((name) => once(process, name).then(() => name)),
-  )
-  process.stdout.write(`Stopping (${signal}).\n`)
+  process.stdout.write(`Stopping (${await stopped}).\n`)
   server.close()
   server.closeAllConnections()
   await desk.close()

@@ -24,8 +24,8 @@ export interface ArrivalsPort {
   readonly runId: string
   readonly writer: JournalWriter
   readonly cancellation: Cancellation
-  isOver(): boolean
-  childEnd(runId: string): Promise<{ readonly output?: JsonValue }>
+  readonly isOver: () => boolean
+  readonly childEnd: (runId: string) => Promise<{ readonly output?: JsonValue }>
 }
 
 /** What arrives at one execution. */

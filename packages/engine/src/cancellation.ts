@@ -29,9 +29,9 @@ export interface CancellationPort {
   readonly operations: OpenOperations
   readonly barrier: Barrier
   /** Sees to a turn of the execution, when it has a slot. */
-  schedule(): void
+  readonly schedule: () => void
   /** The time for cleanup is over. */
-  cleanupOver(): void
+  readonly cleanupOver: () => void
 }
 
 /** The cancellation of one execution. */

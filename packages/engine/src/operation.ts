@@ -78,6 +78,7 @@ export function operationOf(kind: JournalEntryKind): OperationKind | undefined {
     case 'progress-made':
     case 'artifact-added':
     case 'run-ended':
+    case 'run-migrated':
       return undefined
   }
 }

@@ -30,11 +30,11 @@ export interface StandstillPort {
   /** The definition is not waited for any more. */
   cut(): void
   /** The row says that the run is at rest. */
-  rest(): void
+  readonly rest: () => void
   /** Something has come meanwhile. */
-  inboxGrew(): void
-  schedule(): void
-  failed(error: unknown): void
+  readonly inboxGrew: () => void
+  readonly schedule: () => void
+  readonly failed: (error: unknown) => void
 }
 
 /** Brings one execution to rest. */

@@ -79,10 +79,10 @@ type Ask = FleetRequest extends infer Request
   : never
 
 /** Codes of requests that are asked again, of another process perhaps. */
-const passing = ['store_unavailable', 'store_outcome_unknown', 'store_closed', 'draining', 'gone']
+const passing = new Set(['store_unavailable', 'store_outcome_unknown', 'store_closed', 'draining', 'gone'])
 
 /** Codes that say that an earlier request, whose answer was lost, was carried out. */
-const done = ['interrupt_answered', 'run_not_interrupted', 'interrupt_not_found', 'run_ended']
+const done = new Set(['interrupt_answered', 'run_not_interrupted', 'interrupt_not_found', 'run_ended'])
 
 /** Longer than a lease of {@link crashStores}, and less than a request's patience. Milliseconds. */
 const freezeMs = 2_500
@@ -120,7 +120,6 @@ class Fleet {
   readonly #random: ReturnType<typeof createSeededRandom>
   readonly #members: Member[] = []
   #ended = false
-  #led = 0
 
   constructor(plan: FleetPlan, location: string, diaryPath: string) {
     this.plan = plan
@@ -159,7 +158,6 @@ class Fleet {
         sent = true
       }
     }
-    this.#led += 1
   }
 
   /** Kills and freezes, spread over the time in which runs are under way. */
@@ -215,8 +213,8 @@ class Fleet {
       if (this.#ended) throw new Error('The fleet has ended.')
       const member = this.#members[this.#random.below(this.#members.length)]
       const code = await (member?.ask(ask) ?? Promise.resolve('gone'))
-      if (code === undefined || done.includes(code)) return
-      if (!passing.includes(code)) throw new Error(`${ask.kind} was refused: ${code}`)
+      if (code === undefined || done.has(code)) return
+      if (!passing.has(code)) throw new Error(`${ask.kind} was refused: ${code}`)
       this.report.repeated += 1
       await pause(20)
     }

@@ -82,7 +82,7 @@ export function startDesk(environment: Readonly<Record<string, string>>): DeskPr
     }),
     async refused() {
       const patience = setTimeout(() => {
-        stderr += `Still there after ${patienceMs} ms; its threads: ${threadsOf(child.pid)}\n`
+        stderr += `Still there after ${patienceMs} ms; said: ${stdout}; its threads: ${threadsOf(child.pid)}\n`
         child.kill('SIGKILL')
       }, patienceMs)
       try {
