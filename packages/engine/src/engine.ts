@@ -31,6 +31,7 @@ import { WorkSearch } from './recovery.ts'
 import type { EndedRun } from './run-end.ts'
 import type { NewRun } from './new-run.ts'
 import { Nodes } from './nodes.ts'
+import { RecentSet } from './recent-set.ts'
 import { EngineSession } from './session.ts'
 import { Slots } from './slots.ts'
 import type { Slot } from './slots.ts'
@@ -68,6 +69,9 @@ export interface Engine {
   close(): Promise<void>
 }
 
+/** How many runs that were taken up here are remembered. */
+const survivedRunsKept = 100_000
+
 /** What an engine can do. */
 const capabilities: EngineCapabilities = {
   name: 'embedded',
@@ -97,6 +101,7 @@ export class EmbeddedEngine implements Engine {
   readonly services: Services
   readonly slots: Slots
   readonly blockedRuns = new Set<string>()
+  readonly survivedRuns = new RecentSet(survivedRunsKept)
   readonly nodes: Nodes
   readonly supervisors: Supervisors
   readonly #sessions = new Map<SessionId, OwnedSession>()

@@ -288,12 +288,16 @@ export class OwnedRun implements ExecutionOwner {
       labels: workflowLabels(this.#state.record),
       ids: runIds(this.#state),
     }))
+    const { survivedRuns } = this.#session
+    const hasSurvived = survivedRuns.has(this.#state.runId)
+    survivedRuns.add(this.#state.runId)
     try {
       const taken = await takeUp({
         services: this.#services,
         ownership: this.#session,
         state: this.#state,
         isStuck: this.isStuck,
+        hasSurvived,
         isWanted: () => this.#phase === 'loading',
       })
       if (taken.kind !== 'loaded') recovery?.end()

@@ -9,11 +9,12 @@
 // O3. Without work for a minute the session is let go of, so that any other owner can have it.
 // O4. A session with a run that waits for code is let go of as soon as a live process has code for all
 //     of its runs; this one does not reach for it again at once.
-import { ErrorCode, HoldfastError } from '@holdfast/core'
+import { ErrorCode, hasErrorCode, HoldfastError } from '@holdfast/core'
 import type { RegisteredDefinition, RunRecord, SessionClaim } from '@holdfast/core'
 import type { NewRun } from './new-run.ts'
 import type { Nodes } from './nodes.ts'
 import type { Services } from './options.ts'
+import type { RecentSet } from './recent-set.ts'
 import { OwnedRun } from './owned-run.ts'
 import { ownershipLost } from './run-commit.ts'
 import type { Ownership } from './run-commit.ts'
@@ -27,12 +28,19 @@ const scanPauseMs = 250
 const lookMs = 1_000
 const lookMaxMs = 60_000
 
+/** Between tries to let go of a session that the store did not hear of: doubling; some five minutes in all. */
+const releaseMs = 100
+const releaseMaxMs = 5_000
+const releaseTries = 60
+
 /** What a session tells the engine. */
 export interface SessionOwner {
   readonly services: Services
   readonly slots: Slots
   /** Runs that this process has tried, and whose code did not fit. */
   readonly blockedRuns: Set<string>
+  /** Runs that this process has taken up and has not died of. */
+  readonly survivedRuns: RecentSet
   readonly nodes: Nodes
   /** The session is not owned any more. `left`: of its own will, with runs that others may have code for. */
   sessionGone(session: OwnedSession, left: boolean): void
@@ -48,6 +56,7 @@ export class OwnedSession implements Ownership {
   readonly services: Services
   readonly slots: Slots
   readonly blockedRuns: Set<string>
+  readonly survivedRuns: RecentSet
   readonly #owner: SessionOwner
   readonly #claim: SessionClaim
   readonly #runs = new Map<string, OwnedRun>()
@@ -67,6 +76,7 @@ export class OwnedSession implements Ownership {
     this.services = owner.services
     this.slots = owner.slots
     this.blockedRuns = owner.blockedRuns
+    this.survivedRuns = owner.survivedRuns
   }
 
   isHeld(): boolean {
@@ -126,6 +136,7 @@ export class OwnedSession implements Ownership {
 
   runEnded(run: OwnedRun, record: RunRecord, end: EndedRun): void {
     this.#runs.delete(record.id)
+    this.survivedRuns.delete(record.id)
     this.#owner.runEnded(record.id, end)
     if (record.childOf !== undefined) this.nudge(record.childOf)
     this.changed(run)
@@ -184,18 +195,29 @@ export class OwnedSession implements Ownership {
     await Promise.all([...this.#runs.values()].map((run) => run.release()))
     if (!this.isHeld()) return
     this.#state = 'gone'
+    await this.#giveBack(0)
+    this.#end()
+  }
+
+  /**
+   * Tells the store. As long as it does not hear it, nobody finds the session, not even this process: so
+   * it is told again, in the background. A claim that was made meanwhile is not touched by it.
+   */
+  async #giveBack(tries: number): Promise<void> {
     try {
       await this.services.store.releaseSession(this.#claim)
     } catch (cause) {
       this.services.log.write({
         level: 'warn',
         event: 'engine.session.release_failed',
-        message: 'A session could not be let go of.',
-        fields: { session_id: this.sessionId },
+        message: 'A session could not be let go of; it is tried again.',
+        fields: { session_id: this.sessionId, tries },
         cause,
       })
+      if (tries >= releaseTries || hasErrorCode(cause, ErrorCode.storeClosed)) return
+      const delayMs = Math.min(releaseMs * 2 ** tries, releaseMaxMs)
+      this.services.system.after(delayMs, () => void this.#giveBack(tries + 1))
     }
-    this.#end()
   }
 
   async #lookForCode(): Promise<void> {

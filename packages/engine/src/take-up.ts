@@ -26,6 +26,8 @@ export interface TakeUpPort {
   readonly state: RunState
   /** This process has tried the run, and its code does not fit. */
   readonly isStuck: boolean
+  /** This process has taken the run up before, and lives. */
+  readonly hasSurvived: boolean
   /** False once the run was let go of. */
   isWanted(): boolean
 }
@@ -47,7 +49,7 @@ export type TakenUp =
 
 /** Takes a run up, as far as it can be without executing it. */
 export async function takeUp(port: TakeUpPort): Promise<TakenUp> {
-  const { services, ownership, state, isStuck, isWanted } = port
+  const { services, ownership, state, isStuck, hasSurvived, isWanted } = port
   const { store, catalog } = services
   const stored = await store.run(state.sessionId, state.runId)
   if (!isWanted()) return { kind: 'unwanted' }
@@ -66,7 +68,7 @@ export async function takeUp(port: TakeUpPort): Promise<TakenUp> {
   })
   if (isCancelled && (record.status === 'pending' || isStuck || fit.kind === 'unfit')) return end()
   if (fit.kind === 'unfit') return block(port, fit)
-  if (!(await claimRun(services, ownership, state))) return end(crashLoop)
+  if (!(await claimRun(services, ownership, state, hasSurvived))) return end(crashLoop)
   const loaded = await load(port, fit)
   if (loaded === undefined) return end(unreadable)
   if ('kind' in loaded) return block(port, loaded)

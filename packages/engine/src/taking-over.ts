@@ -6,7 +6,8 @@
 //
 // V1. A takeover of a run that held a slot, or was about to leave an interrupt, is counted, durably,
 //     before its code runs again. A new journal entry makes the count begin anew.
-// V2. Damage (input or journal missing, or unreadable) is told apart from what may pass by itself.
+// V2. A process that takes up what it had taken up before has not died of it: that is not counted.
+// V3. Damage (input or journal missing, or unreadable) is told apart from what may pass by itself.
 import { ErrorCode, hasErrorCode, streamIdOf } from '@holdfast/core'
 import type { JsonValue, RunRecord, Store } from '@holdfast/core'
 import { decodeJson, sha256Hex } from '@holdfast/json'
@@ -23,16 +24,22 @@ import { recovered, roused } from './run-moves.ts'
 
 const retriesWalked = 64
 
-/** Makes the takeover durable. False when the run has been taken over too often without getting further. */
+/**
+ * Makes the takeover durable. False when the run has been taken over too often without getting further.
+ *
+ * `hasSurvived`: this very process has taken it up before, and lives: a store that was away, and no crash.
+ */
 export async function claimRun(
   services: Services,
   ownership: Ownership,
   state: RunState,
+  hasSurvived: boolean,
 ): Promise<boolean> {
   const { record, journalNext } = state
   const now = services.system.now()
   const isTakeover =
-    record.status === 'interrupted' || (record.status === 'running' && !record.parked)
+    !hasSurvived &&
+    (record.status === 'interrupted' || (record.status === 'running' && !record.parked))
   const next = (isTakeover ? recovered(journalNext) : roused)(record, now, journalNext)
   if (isTakeover && next.recoveries >= services.limits.recoveries) return false
   await commitRun(services, ownership, state, { record: next })

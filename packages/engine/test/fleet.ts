@@ -79,10 +79,21 @@ type Ask = FleetRequest extends infer Request
   : never
 
 /** Codes of requests that are asked again, of another process perhaps. */
-const passing = new Set(['store_unavailable', 'store_outcome_unknown', 'store_closed', 'draining', 'gone'])
+const passing = new Set([
+  'store_unavailable',
+  'store_outcome_unknown',
+  'store_closed',
+  'draining',
+  'gone',
+])
 
 /** Codes that say that an earlier request, whose answer was lost, was carried out. */
-const done = new Set(['interrupt_answered', 'run_not_interrupted', 'interrupt_not_found', 'run_ended'])
+const done = new Set([
+  'interrupt_answered',
+  'run_not_interrupted',
+  'interrupt_not_found',
+  'run_ended',
+])
 
 /** Longer than a lease of {@link crashStores}, and less than a request's patience. Milliseconds. */
 const freezeMs = 2_500

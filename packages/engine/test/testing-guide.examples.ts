@@ -108,7 +108,7 @@ export const faults = () =>
       seed: 1,
       seeds: 20,
       rate: 0.2,
-      kinds: ['fail-before', 'fail-after', 'delay', 'tear-watches', 'hold-watches', 'delay-call'],
+      kinds: ['fail-before', 'fail-after', 'delay', 'tear-watches', 'hold-watches', 'fail-call'],
     },
     chargesOnce,
   )
