@@ -1,6 +1,6 @@
 // Random definitions over every operation, and a trace of all that they get to see.
 import fc from 'fast-check'
-import type { JsonValue, WorkflowContext, WorkflowDefinition } from '@holdfast/core'
+import type { JsonValue, SkewPolicy, WorkflowContext, WorkflowDefinition } from '@holdfast/core'
 import { defineWorkflow } from '@holdfast/workflow'
 import { anyJson, noInput } from './harness.ts'
 
@@ -145,8 +145,11 @@ export const childDefinition = defineWorkflow({
 export function definitionOf(
   program: Piece,
   outside: () => Outside,
+  newer?: NewerCode,
 ): WorkflowDefinition<object, JsonValue, JsonValue | void> {
+  const keyOf = (key: string): string => newer?.keys[key] ?? key
   return defineWorkflow({
+    ...(newer === undefined ? {} : { revision: 'newer', skew: newer.skew }),
     name: 'random_program',
     version: 'v1',
     description: '',
@@ -158,7 +161,7 @@ export function definitionOf(
     async run(ctx) {
       const seen: Seen[] = []
       try {
-        await carryOut(ctx, program, { seen, outside: outside() })
+        await carryOut(ctx, program, { seen, outside: outside(), keyOf })
         return { seen: seen as unknown as JsonValue, ended: 'returned' }
       } catch (error) {
         return { seen: seen as unknown as JsonValue, ended: codeOf(error) }
@@ -167,9 +170,16 @@ export function definitionOf(
   })
 }
 
+/** The same program, in code that has other keys. What it sees is told under the old ones. */
+export interface NewerCode {
+  readonly keys: Readonly<Record<string, string>>
+  readonly skew: SkewPolicy
+}
+
 interface Stage {
   readonly seen: Seen[]
   readonly outside: Outside
+  keyOf(key: string): string
 }
 
 function codeOf(error: unknown): string {
@@ -177,7 +187,7 @@ function codeOf(error: unknown): string {
 }
 
 async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promise<JsonValue> {
-  const { outside } = stage
+  const { outside, keyOf } = stage
   const see = (what: string, value: JsonValue): JsonValue => {
     stage.seen.push([ctx.now(), what, value])
     return value
@@ -185,7 +195,7 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
   switch (piece.kind) {
     case 'step': {
       const value = await ctx.step(
-        piece.key,
+        keyOf(piece.key),
         async ({ stepId, attempt, output }) => {
           outside.began(stepId)
           await outside.pause(piece.turns)
@@ -200,7 +210,7 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
     }
     case 'once': {
       const value = await ctx.step(
-        piece.key,
+        keyOf(piece.key),
         async ({ stepId }) => {
           outside.began(`once ${stepId}`)
           await outside.pause(piece.turns)
@@ -212,15 +222,15 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
       return see(`once ${piece.key}`, value)
     }
     case 'sleep':
-      await ctx.sleep(piece.key, piece.ms)
+      await ctx.sleep(keyOf(piece.key), piece.ms)
       return see(`slept ${piece.key}`, null)
     case 'interrupt':
-      return see(`answer ${piece.key}`, await ctx.interrupt(piece.key, { schema: anyJson }))
+      return see(`answer ${piece.key}`, await ctx.interrupt(keyOf(piece.key), { schema: anyJson }))
     case 'receive': {
       const message =
         piece.timeoutMs === undefined
-          ? await ctx.receive(piece.key)
-          : await ctx.receive(piece.key, { timeoutMs: piece.timeoutMs })
+          ? await ctx.receive(keyOf(piece.key))
+          : await ctx.receive(keyOf(piece.key), { timeoutMs: piece.timeoutMs })
       return see(`received ${piece.key}`, message?.id ?? null)
     }
     case 'messages':
@@ -231,10 +241,10 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
     case 'child':
       return see(
         `child ${piece.key}`,
-        (await ctx.child(piece.key, childDefinition, { value: 1 })) ?? null,
+        (await ctx.child(keyOf(piece.key), childDefinition, { value: 1 })) ?? null,
       )
     case 'output':
-      await ctx.output(piece.key, [{ type: 'said', key: piece.key }])
+      await ctx.output(keyOf(piece.key), [{ type: 'said', key: piece.key }])
       return see(`output ${piece.key}`, null)
     case 'progress':
       ctx.progress({ completed: piece.completed })
@@ -259,11 +269,11 @@ async function carryOut(ctx: WorkflowContext, piece: Piece, stage: Stage): Promi
     case 'loop': {
       // A body uses only its state, its items and its own context: so each turn has its own trace.
       const result = await ctx.loop<JsonValue, JsonValue>(
-        piece.key,
+        keyOf(piece.key),
         { state: 0, items: ['initial'] },
         async (inner, turn) => {
           const seen: Seen[] = []
-          const value = await carryOut(inner, piece.piece, { outside, seen })
+          const value = await carryOut(inner, piece.piece, { outside, seen, keyOf })
           if (turn.iteration !== 1) turn.append({ seen, value })
           if (turn.iteration + 1 < piece.times) return { state: (turn.state as number) + 1 }
           return { done: true, result: [turn.state, [...turn.items], seen] as unknown as JsonValue }

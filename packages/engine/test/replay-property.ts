@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { JournalEntry } from '@holdfast/workflow'
 import { iterationsOf } from '../src/loop-path.ts'
 import { isSettling } from '../src/operation.ts'
-import type { Piece, Seen } from './random-program.ts'
+import type { NewerCode, Piece, Seen } from './random-program.ts'
 import { entriesOf, settledSteps, tryProgram } from './trial.ts'
 import type { Trial } from './trial.ts'
 
@@ -96,6 +96,69 @@ export async function checkRenamed(program: Piece, seed: number): Promise<boolea
     ),
   ).toEqual([])
   return true
+}
+
+/**
+ * Cuts a program and goes on with code in which a key has another name everywhere, and which says so by
+ * its `migrate`: what was seen stays what is seen, no body runs twice, and a replay of the whole
+ * journal, old names and new ones, is the same again.
+ *
+ * @returns false when the journal has nothing of the key
+ */
+export async function checkMigrated(program: Piece, seed: number): Promise<boolean> {
+  const whole = await tryProgram(program, { seed })
+  const end = whole.commits.findIndex((commit) =>
+    entriesOf([commit]).some(({ kind }) => kind === 'run-ended'),
+  )
+  const cut = 1 + (seed % Math.max(1, end - 1))
+  const from = whole.commits.slice(0, cut)
+  const journaled = entriesOf(from)
+  const names = new Set(journaled.flatMap((entry) => ('path' in entry ? [nameOf(entry.path)] : [])))
+  const renamed = new Map<string, string>()
+  for (const name of names) {
+    const to = name
+      .split('/')
+      .map((key) => (key === 'a' ? 'renamed' : key))
+      .join('/')
+    if (to !== name) renamed.set(name, to)
+  }
+  if (renamed.size === 0) return false
+  const newer: NewerCode = {
+    keys: { a: 'renamed' },
+    skew: { kind: 'migrate', migrate: () => ({ renamed: Object.fromEntries(renamed) }) },
+  }
+  const migrated = await tryProgram(program, { seed: seed + 1, from, newer })
+  expect(migrated.blocked).toEqual([])
+  expect(migrated.entries.slice(0, journaled.length)).toEqual(journaled)
+  expect(seenThrough(migrated.seen, journaled)).toEqual(seenThrough(whole.seen, journaled))
+  const underNewNames = journaled.map((entry) =>
+    'path' in entry ? { ...entry, path: entry.path.replaceAll(keyA, '$1renamed') } : entry,
+  )
+  expectNoBodyTwice(migrated, underNewNames)
+  const migratedEnd = migrated.commits.findIndex((commit) =>
+    entriesOf([commit]).some(({ kind }) => kind === 'run-ended'),
+  )
+  const again = await tryProgram(program, {
+    seed: seed + 78,
+    from: migrated.commits.slice(0, migratedEnd),
+    newer,
+  })
+  expect(again.blocked).toEqual([])
+  expect(again.seen).toEqual(migrated.seen)
+  expect(again.ended).toEqual(migrated.ended)
+  expect([...again.began.keys()]).toEqual([])
+  return true
+}
+
+/** The key `a` in a path. */
+const keyA = /(^|\/)a(?=[#:/]|$)/g
+
+/** A path's keys, without occurrences and iterations. */
+function nameOf(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => segment.replace(/(#\d+)?(:\d+)?$/, ''))
+    .join('/')
 }
 
 /** A step outside of loops: those of finished iterations are not needed any more, under no name. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { programs } from './random-program.ts'
-import { checkRenamed, checkReplay } from './replay-property.ts'
+import { checkMigrated, checkRenamed, checkReplay } from './replay-property.ts'
 
 const seeds = fc.nat({ max: 1_000_000_000 })
 
@@ -21,6 +21,15 @@ describe('replay, long', () => {
     await fc.assert(
       fc.asyncProperty(programs, seeds, async (program, seed) => {
         await checkRenamed(program, seed)
+      }),
+      { numRuns: 1_500, endOnFailure: false },
+    )
+  }, 1_800_000)
+
+  test('with a migrated key goes on as if it had always been called so', async () => {
+    await fc.assert(
+      fc.asyncProperty(programs, seeds, async (program, seed) => {
+        await checkMigrated(program, seed)
       }),
       { numRuns: 1_500, endOnFailure: false },
     )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { programs } from './random-program.ts'
-import { checkRenamed, checkReplay } from './replay-property.ts'
+import { checkMigrated, checkRenamed, checkReplay } from './replay-property.ts'
 
 const seeds = fc.nat({ max: 1_000_000 })
 
@@ -24,6 +24,17 @@ describe('replay', () => {
       { numRuns: 60, endOnFailure: false },
     )
     expect(checked).toBeGreaterThan(20)
+  }, 120_000)
+
+  test('M1, M3: with a migrated key goes on as if it had always been called so', async () => {
+    let checked = 0
+    await fc.assert(
+      fc.asyncProperty(programs, seeds, async (program, seed) => {
+        if (await checkMigrated(program, seed)) checked += 1
+      }),
+      { numRuns: 60, endOnFailure: false },
+    )
+    expect(checked).toBeGreaterThan(15)
   }, 120_000)
 })
 

@@ -8,7 +8,7 @@ import { decodeEntries, stepIdOf } from '@holdfast/workflow'
 import type { JournalEntry } from '@holdfast/workflow'
 import { sessionId, startNode } from './harness.ts'
 import { childDefinition, definitionOf } from './random-program.ts'
-import type { Outside, Piece, Seen } from './random-program.ts'
+import type { NewerCode, Outside, Piece, Seen } from './random-program.ts'
 
 export const runId = '01900000-0000-7000-8000-000000000001'
 
@@ -33,6 +33,8 @@ export interface TrialOptions {
   /** Stops when the run is blocked, too. */
   readonly stopsBlocked?: boolean
   readonly cancels?: boolean
+  /** Goes on with other code. */
+  readonly newer?: NewerCode
 }
 
 const rounds = 3_000
@@ -73,7 +75,7 @@ export async function tryProgram(program: Piece, options: TrialOptions): Promise
     database.kill('builder')
     commits.push(...from.map((commit) => ({ commit, accepted: true })))
   }
-  const definition = definitionOf(program, () => outside)
+  const definition = definitionOf(program, () => outside, options.newer)
   const recording = {
     ...database,
     kill: (node: string) => database.kill(node),
