@@ -97,7 +97,8 @@ export async function tryProgram(program: Piece, options: TrialOptions): Promise
   }
   const node = startNode({ database: recording, system, log }, [definition, childDefinition], {
     node: 'live',
-    limits: { maxWorkers: 64 },
+    // Time is moved to whatever timer is next: cleanups are not to be cut off by that.
+    limits: { maxWorkers: 64, cleanupMs: 24 * 60 * 60 * 1_000 },
   })
   const { session, store } = node
   if (from === undefined) await session.start(definition, {}, { runId })
