@@ -26,9 +26,9 @@ export interface StandstillPort {
   readonly writer: JournalWriter
   readonly cancellation: Cancellation
   /** Calls back if the code stays idle for the watchdog's bound. */
-  watch(expired: () => void): void
+  readonly watch: (expired: () => void) => void
   /** The definition is not waited for any more. */
-  cut(): void
+  readonly cut: () => void
   /** The row says that the run is at rest. */
   readonly rest: () => void
   /** Something has come meanwhile. */

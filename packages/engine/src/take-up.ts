@@ -29,7 +29,7 @@ export interface TakeUpPort {
   /** This process has taken the run up before, and lives. */
   readonly hasSurvived: boolean
   /** False once the run was let go of. */
-  isWanted(): boolean
+  readonly isWanted: () => boolean
 }
 
 /** What became of it. */

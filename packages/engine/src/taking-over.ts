@@ -37,6 +37,8 @@ export async function claimRun(
 ): Promise<boolean> {
   const { record, journalNext } = state
   const now = services.system.now()
+  // It stays interrupted until an answer is journaled; there is nothing to say of it.
+  if (hasSurvived && record.status === 'interrupted') return true
   const isTakeover =
     !hasSurvived &&
     (record.status === 'interrupted' || (record.status === 'running' && !record.parked))

@@ -384,6 +384,29 @@ describe('ownership', () => {
       10,
     )
   })
+
+  test('an interrupted run that its process takes up again for a message stays interrupted', async () => {
+    const world = createWorld()
+    const { session, store } = world.engine([asks])
+    const run = await session.start(asks, {})
+    await untilStatus(world, run, 'interrupted')
+    const before = await run.status()
+    await world.system.advance(61_000)
+    await run.send({ id: 'm', body: 1 })
+    await until(world, async () => (await run.status()).unread.length === 0, 10)
+    await world.system.settle(20)
+    const after = await run.status()
+    expect(after.record).toMatchObject({
+      status: 'interrupted',
+      stream: before.record.stream,
+      recoveries: 0,
+    })
+    const rows = await store.journal(sessionId, run.id, { from: 0, limit: 100 })
+    const kinds = rows.flatMap((row) => decodeEntries(row).entries.map(({ kind }) => kind))
+    expect(kinds.filter((kind) => kind === 'run-interrupted')).toHaveLength(1)
+    await run.resume({ value: 1 })
+    expect(await run.result()).toEqual({ value: 1 })
+  })
 })
 
 describe('what cannot go on', () => {
