@@ -23,6 +23,7 @@ export function groupedByHand(path: string): GroupedByHand {
     if (writing.length > 0 || waiting.length === 0) return
     writing = waiting
     waiting = []
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     worker.postMessage(writing.map(({ step }) => step))
   }
   const sendSoon = (): void => {
@@ -65,6 +66,7 @@ function serve(path: string): void {
       return true
     })
     commit.run()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     parentPort?.postMessage(outcomes)
   })
 }
