@@ -307,7 +307,7 @@ describe('pin', () => {
     await untilStatus(world, next, 'completed', 1_000)
   })
 
-  test('not to one that has the code of only some of them, nor to one that has died', async () => {
+  test('not to one that has the code of only some of them, nor to one that has died or was drained', async () => {
     const world = createWorld()
     const other = defineWorkflow({
       ...common,
@@ -322,8 +322,10 @@ describe('pin', () => {
     const newer = world.engine([fresh, other], { node: 'newer' })
     const some = world.engine([old], { node: 'some' })
     const all = world.engine([old, other], { node: 'all' })
+    const drained = world.engine([old, other], { node: 'drained' })
     await world.system.settle(20)
     all.kill()
+    await drained.engine.drain()
     await newer.session.run(run.id).send({ id: 'm', body: 1 })
     await until(
       world,

@@ -1,5 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { decodeEntries, decodeInboxEntry, encodeEntries, encodeInboxEntry } from '../src/index.ts'
+import {
+  decodeEntries,
+  decodeInboxEntry,
+  encodeEntries,
+  encodeInboxEntry,
+  journalEntrySchemas,
+} from '../src/index.ts'
 import type { JournalEntry } from '../src/index.ts'
 
 const completed: JournalEntry = {
@@ -26,6 +34,19 @@ describe('the journal codec', () => {
       '{"v":1,"n":1,"e":[{"kind":"step-completed","at":5,"path":"load order","label":"load order","attempt":1,"value":{"json":{"total":240}}}]}'
     expect(decodeEntries({ revision: 0, data: golden }).entries).toEqual([completed])
     expect(encodeEntries([completed], 1)).toBe(golden)
+  })
+
+  test('A9: reads every kind of entry of this version for ever, to the byte (golden)', () => {
+    const golden = join(import.meta.dirname, 'golden/journal-v1.txt')
+    const rows = readFileSync(golden, 'utf8').trimEnd().split('\n')
+    const kinds = new Set<string>()
+    for (const [revision, data] of rows.entries()) {
+      const decoded = decodeEntries({ revision, data })
+      expect(decoded.completedSteps).toBe(revision)
+      expect(encodeEntries(decoded.entries, revision)).toBe(data)
+      for (const { kind } of decoded.entries) kinds.add(kind)
+    }
+    expect([...kinds].toSorted()).toEqual(Object.keys(journalEntrySchemas).toSorted())
   })
 
   test('case 36: refuses unknown kinds and fields, other forms and a newer version', () => {
