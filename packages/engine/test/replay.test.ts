@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { programs } from './random-program.ts'
 import { checkMigrated, checkRenamed, checkReplay } from './replay-property.ts'
 
@@ -16,25 +16,23 @@ describe('replay', () => {
   }, 120_000)
 
   test('D1, X1: with a renamed step stops before any body, and the run waits for its code', async () => {
-    let checked = 0
     await fc.assert(
       fc.asyncProperty(programs, seeds, async (program, seed) => {
-        if (await checkRenamed(program, seed)) checked += 1
+        // Others are drawn for those that have nothing to check.
+        fc.pre(await checkRenamed(program, seed))
       }),
-      { numRuns: 60, endOnFailure: false },
+      { numRuns: 25, endOnFailure: false },
     )
-    expect(checked).toBeGreaterThan(20)
   }, 120_000)
 
   test('M1, M3: with a migrated key goes on as if it had always been called so', async () => {
-    let checked = 0
     await fc.assert(
       fc.asyncProperty(programs, seeds, async (program, seed) => {
-        if (await checkMigrated(program, seed)) checked += 1
+        // Others are drawn for those that have nothing to check.
+        fc.pre(await checkMigrated(program, seed))
       }),
-      { numRuns: 60, endOnFailure: false },
+      { numRuns: 25, endOnFailure: false },
     )
-    expect(checked).toBeGreaterThan(10)
   }, 120_000)
 })
 
